@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace nicmon::log {
+
+enum class Level { kDebug, kInfo, kWarning, kError };
+enum class Format { kText, kJson };
+
+/// One key=value of a record. Values may hold any bytes: the formatters escape them.
+struct Field {
+  std::string_view key;
+  std::string value;
+};
+
+/// Starts the writer thread. Before Start() and after Stop() records go straight to stderr.
+void Start(Format format, Level level);
+
+/// Writes out what is queued, for at most `timeout_ms`, and ends the writer thread.
+void Stop(int timeout_ms);
+
+void SetLevel(Level level);
+Level GetLevel();
+std::optional<Level> LevelFromName(std::string_view name);  // debug info warning error
+std::string_view LevelName(Level level);
+
+/// Records dropped because the reader of our output was too slow, plus repeats left out.
+uint64_t SuppressedCount();
+void CountSuppressed(uint64_t n);
+
+/// Never blocks. The message is one short lower-case clause; what varies goes into the fields.
+void Write(Level level, std::string_view message, std::initializer_list<Field> fields = {});
+inline void Debug(std::string_view m, std::initializer_list<Field> f = {}) {
+  Write(Level::kDebug, m, f);
+}
+inline void Info(std::string_view m, std::initializer_list<Field> f = {}) {
+  Write(Level::kInfo, m, f);
+}
+inline void Warning(std::string_view m, std::initializer_list<Field> f = {}) {
+  Write(Level::kWarning, m, f);
+}
+inline void Error(std::string_view m, std::initializer_list<Field> f = {}) {
+  Write(Level::kError, m, f);
+}
+
+}  // namespace nicmon::log

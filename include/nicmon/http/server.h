@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "nicmon/http/backend.h"
+#include "nicmon/http/http_stats.h"
+
+namespace nicmon {
+
+struct HttpOptions {
+  std::string listen_host = "::";
+  uint16_t listen_port = 9879;         // 0: any
+  bool fall_back_to_ipv4 = true;       // "::" without IPv6 on this host → 0.0.0.0
+  std::string admin_socket;            // empty: none
+  std::string admin_socket_group;      // empty: leave the group
+  bool admin_socket_required = false;  // else an unusable path is replaced, with a warning
+  std::string admin_token_file;        // empty: operator routes over TCP answer 403
+  bool admin_allow_plaintext = false;
+  Duration command_timeout = std::chrono::seconds(5);
+  int max_connections = 64;  // per listener
+};
+
+/// The TCP listener and the admin socket over one route table.
+class HttpServer {
+ public:
+  /// Binds both listeners; throws std::runtime_error with one line that says what to do.
+  HttpServer(HttpOptions options, Backend backend, std::shared_ptr<HttpStats> stats);
+  ~HttpServer();
+
+  void Start();
+  /// Closes listeners and client connections and unlinks the socket at once, then waits at most
+  /// `timeout` for handlers. Whether all ended.
+  bool Stop(Duration timeout);
+  /// Re-reads the token file (SIGHUP; also done when the file changes). The last good one stays.
+  void Reload();
+  /// Whether the last (re)load of files succeeded.
+  bool config_reload_ok() const;
+
+  std::string tcp_address() const;   // "[::]:9879", with the port really bound
+  std::string admin_socket() const;  // the path really used, empty when none
+
+ private:
+  class Impl;
+  std::shared_ptr<Impl> impl_;
+};
+
+}  // namespace nicmon

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "nicmon/sysfs/files.h"
+
+namespace nicmon {
+
+enum class DeviceFunction { kPhysical, kVirtual, kSubfunction };
+
+/// Who a device is. Every field is optional (empty string, nullopt): drivers differ in what they
+/// have. Strings are valid UTF-8 and trimmed, whatever bytes the driver reports.
+struct Identity {
+  std::string node_guid;       // "0c42:a103:0065:4ba2", empty when absent or all zero
+  std::string sys_image_guid;  // likewise
+  std::string board_id;
+  std::string hca_type;
+  std::string firmware_version;
+  std::string driver;            // "mlx5_core"
+  std::string pci_address;       // "0000:3b:00.0"; of the parent function for a sub-function
+  std::optional<int> numa_node;  // absent when the kernel says -1
+  std::string node_type;         // "CA", "RNIC"
+  DeviceFunction function = DeviceFunction::kPhysical;
+  std::map<uint32_t, std::string> netdev;  // by port number
+};
+
+/// What sysfs says of a port when the device cannot be opened.
+struct SysfsPort {
+  std::optional<int> state;
+  std::optional<int> physical_state;
+  std::optional<uint64_t> speed_bps;  // from `rate`
+  std::optional<uint32_t> lid;
+  std::optional<uint32_t> sm_lid;
+  std::string link_layer;  // "InfiniBand", "Ethernet", "" when unknown
+};
+
+Identity ReadIdentity(const SysfsFiles& sysfs, const std::string& device);
+
+/// Only what --functions needs, so that a function that is not watched has nothing else read.
+DeviceFunction ReadFunction(const SysfsFiles& sysfs, const std::string& device);
+
+/// Port numbers in ports/, ascending.
+std::vector<uint32_t> ReadPortNumbers(const SysfsFiles& sysfs, const std::string& device);
+SysfsPort ReadPort(const SysfsFiles& sysfs, const std::string& device, uint32_t port);
+
+/// The netdev behind one GID slot, empty when there is none (or on InfiniBand).
+std::string ReadGidNetdev(const SysfsFiles& sysfs, const std::string& device, uint32_t port,
+                          uint32_t gid_index);
+
+/// Speed of a netdev in bits per second; nullopt when unknown, down or not visible here.
+std::optional<uint64_t> ReadNetdevSpeed(const SysfsFiles& sysfs, const std::string& netdev);
+
+/// Devices as sysfs has them: name → uverbs node name ("uverbs0"). Devices without a
+/// class/infiniband_verbs entry (being removed) are left out.
+std::map<std::string, std::string> ListUverbs(const SysfsFiles& sysfs);
+
+}  // namespace nicmon

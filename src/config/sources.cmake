@@ -1,0 +1,1 @@
+target_sources(nicmon_core PRIVATE)
