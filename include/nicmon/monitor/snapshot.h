@@ -10,6 +10,7 @@
 
 #include "nicmon/base/clock.h"
 #include "nicmon/device/pause_reasons.h"
+#include "nicmon/device/port_values.h"
 #include "nicmon/sysfs/identity.h"
 
 namespace nicmon {
@@ -28,16 +29,6 @@ std::string_view PhysicalStateName(int state);
 inline constexpr int kStateActive = 4;
 inline constexpr int kPhysicalLinkUp = 5;
 
-enum class SpeedSource { kVerb, kEncoded, kNetdev, kBond, kSysfs };
-std::string_view SpeedSourceName(SpeedSource source);
-
-/// The chosen GID. Identity = (index, bytes).
-struct Gid {
-  uint32_t index = 0;
-  std::array<uint8_t, 16> bytes{};
-  uint32_t type = 0;  // 0 IB, 1 RoCE v1, 2 RoCE v2
-  std::string netdev;
-};
 /// "fe80:0000:…": eight groups of four hex digits, as sysfs prints it.
 std::string GidText(const Gid& gid);
 /// "IB", "RoCE v1", "RoCE v2".
