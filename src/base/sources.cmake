@@ -1,1 +1,6 @@
-target_sources(nicmon_core PRIVATE)
+target_sources(
+  nicmon_core
+  PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/base/clock.cc
+          ${CMAKE_CURRENT_SOURCE_DIR}/base/epoll.cc
+          ${CMAKE_CURRENT_SOURCE_DIR}/base/errno_text.cc
+          ${CMAKE_CURRENT_SOURCE_DIR}/base/rate_limit.cc)
