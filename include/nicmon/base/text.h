@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace nicmon {
+
+/// `text` as valid UTF-8: every byte that does not belong to a well-formed sequence (overlong
+/// forms, surrogates and anything above U+10FFFF included) becomes U+FFFD.
+std::string SanitizeUtf8(std::string_view text);
+
+/// One line fit for labels, JSON and logs from whatever bytes a driver reports: valid UTF-8,
+/// control characters (C0, DEL, C1) removed, spaces trimmed at both ends.
+std::string CleanLine(std::string_view text);
+
+}  // namespace nicmon
