@@ -2,5 +2,8 @@ target_sources(
   nicmon_core
   PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/base/clock.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/base/epoll.cc
+          ${CMAKE_CURRENT_SOURCE_DIR}/base/log.cc
+          ${CMAKE_CURRENT_SOURCE_DIR}/base/log_format.cc
+          ${CMAKE_CURRENT_SOURCE_DIR}/base/log_queue.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/base/errno_text.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/base/rate_limit.cc)

@@ -1,0 +1,157 @@
+#include "log_format.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstdio>
+
+namespace nicmon::log {
+namespace {
+
+/// One step through text of unknown origin: a code point, or a byte that is no UTF-8.
+struct Step {
+  size_t length = 1;
+  uint32_t code = 0;
+  bool valid = false;
+};
+
+Step Decode(std::string_view text) {
+  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char lead = byte(0);
+  if (lead < 0x80) {
+    return {1, lead, true};
+  }
+  const size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
+  if (lead < 0xC2 || lead > 0xF4 || text.size() < length) {
+    return {};
+  }
+  uint32_t code = lead & (0x7FU >> length);
+  for (size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xC0) != 0x80) {
+      return {};
+    }
+    code = code << 6 | (byte(i) & 0x3FU);
+  }
+  constexpr std::array<uint32_t, 5> kSmallest = {0, 0, 0x80, 0x800, 0x10000};
+  const bool surrogate = code >= 0xD800 && code <= 0xDFFF;
+  if (code < kSmallest[length] || code > 0x10FFFF || surrogate) {
+    return {};
+  }
+  return {length, code, true};
+}
+
+/// Code points that end a line for some reader, steer a terminal, or turn the text around.
+bool IsUnsafe(uint32_t code) {
+  return code < 0x20 || (code >= 0x7F && code < 0xA0) || code == 0x2028 || code == 0x2029 ||
+         (code >= 0x202A && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069);
+}
+
+void AppendNumber(std::string& out, const char* format, uint32_t number) {
+  std::array<char, 16> text;
+  const int length = std::snprintf(text.data(), text.size(), format, number);
+  out.append(text.data(), static_cast<size_t>(length));
+}
+
+/// Escapes that text and JSON share; false when `code` needs none.
+bool AppendShortEscape(std::string& out, uint32_t code) {
+  switch (code) {
+    case '\\':
+      out += "\\\\";
+      return true;
+    case '\n':
+      out += "\\n";
+      return true;
+    case '\r':
+      out += "\\r";
+      return true;
+    case '\t':
+      out += "\\t";
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// Appends `text`, cut to kMaxValueBytes, with everything escaped that does not belong into a line.
+void AppendEscaped(std::string& out, std::string_view text, Format format, bool escape_quotes) {
+  const bool cut = text.size() > kMaxValueBytes;
+  text = text.substr(0, kMaxValueBytes);
+  while (!text.empty()) {
+    const Step step = Decode(text);
+    if (!step.valid) {
+      if (format == Format::kJson) {
+        out += "\\ufffd";
+      } else {
+        AppendNumber(out, "\\x%02x", static_cast<unsigned char>(text[0]));
+      }
+    } else if (AppendShortEscape(out, step.code)) {
+      // Done.
+    } else if (step.code == '"' && escape_quotes) {
+      out += "\\\"";
+    } else if (IsUnsafe(step.code)) {
+      AppendNumber(out, "\\u%04x", step.code);
+    } else {
+      out += text.substr(0, step.length);
+    }
+    text.remove_prefix(step.length);
+  }
+  if (cut) {
+    out += "...";
+  }
+}
+
+bool NeedsQuotes(std::string_view value) {
+  return value.empty() || std::any_of(value.begin(), value.end(), [](char c) {
+           return c <= ' ' || c >= 0x7F || c == '"' || c == '=' || c == '\\';
+         });
+}
+
+/// Keys are ours, but what is a valid record must not hang on that.
+std::string TextKey(std::string_view key) {
+  std::string out(key.empty() ? "_" : key.substr(0, kMaxValueBytes));
+  std::replace_if(
+      out.begin(), out.end(),
+      [](char c) { return c <= ' ' || c >= 0x7F || c == '"' || c == '=' || c == '\\'; }, '_');
+  return out;
+}
+
+void AppendJsonString(std::string& out, std::string_view text) {
+  out += '"';
+  AppendEscaped(out, text, Format::kJson, true);
+  out += '"';
+}
+
+}  // namespace
+
+std::string Quoted(std::string_view text) {
+  std::string out = "\"";
+  AppendEscaped(out, text, Format::kText, true);
+  return out + '"';
+}
+
+std::string TextBody(std::string_view message, std::span<const Field> fields) {
+  std::string out;
+  AppendEscaped(out, message, Format::kText, false);
+  for (const Field& field : fields) {
+    out += ' ';
+    out += TextKey(field.key);
+    out += '=';
+    out += NeedsQuotes(field.value) ? Quoted(field.value) : field.value.substr(0, kMaxValueBytes);
+  }
+  return out;
+}
+
+std::string JsonBody(std::string_view message, std::span<const Field> fields) {
+  std::string out = "\"message\":";
+  AppendJsonString(out, message);
+  for (const Field& field : fields) {
+    const bool taken = field.key == "time" || field.key == "level" || field.key == "message";
+    out += ',';
+    AppendJsonString(out, taken ? std::string(field.key) + '_' : std::string(field.key));
+    out += ':';
+    AppendJsonString(out, field.value);
+  }
+  return out;
+}
+
+}  // namespace nicmon::log
