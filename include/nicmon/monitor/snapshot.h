@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "nicmon/base/clock.h"
@@ -46,6 +47,15 @@ enum class PortEvent {
 };
 inline constexpr int kPortEventCount = 7;
 std::string_view PortEventName(PortEvent event);
+
+/// An event type that is counted on the device, not on a port.
+struct DeviceEventRow {
+  int type;               // ibv_event_type, index into DeviceSnapshot::events
+  std::string_view name;  // "device_fatal"
+  bool own_objects;       // of a queue pair or the like: only the object's owner ever gets it
+};
+/// Ascending by type.
+const std::vector<DeviceEventRow>& DeviceEventRows();
 
 /// Monotonic counts since this process first saw the port. They outlive closes and re-opens.
 struct PortCounts {

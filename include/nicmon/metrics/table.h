@@ -1,0 +1,32 @@
+#pragma once
+
+#include <prometheus/metric_type.h>
+
+#include <span>
+#include <string_view>
+#include <variant>
+
+#include "nicmon/metrics/exposition.h"
+
+namespace nicmon {
+
+class Samples;  // src/metrics/samples.h: collects one family's metrics
+
+/// One metric: everything there is to know about it. docs/metrics.md has the same rows.
+struct MetricRow {
+  using OfNode = void (*)(Samples&, const MetricsInput&);
+  using OfDevice = void (*)(Samples&, const DeviceView&);  // labels: device
+  using OfPort = void (*)(Samples&, const PortView&);      // labels: device, port
+
+  std::string_view name;
+  prometheus::MetricType type;
+  MetricsProfile profile;  // the smallest one that shows it
+  std::string_view help;   // one line with unit and encoding
+  /// Adds the samples that exist: none for what is unknown. Called once per node, device or port.
+  std::variant<OfNode, OfDevice, OfPort> emit;
+};
+
+/// All metrics in the order in which the page has them.
+std::span<const MetricRow> MetricTable();
+
+}  // namespace nicmon

@@ -1,0 +1,96 @@
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "nicmon/metrics/exposition.h"
+#include "nicmon/metrics/table.h"
+#include "samples.h"
+
+namespace nicmon {
+namespace {
+
+/// What the page is about, with the labels of each part made once per scrape.
+struct Subjects {
+  struct Device {
+    const DeviceView* view;
+    Samples::Labels labels;
+  };
+  struct Port {
+    const PortView* view;
+    Samples::Labels labels;
+  };
+  const MetricsInput* input;
+  std::vector<Device> devices;
+  std::vector<Port> ports;
+};
+
+/// One view per name; a present device beats an absent one.
+std::vector<const DeviceView*> OnePerName(const std::vector<DeviceView>& devices) {
+  std::vector<const DeviceView*> kept;
+  for (const DeviceView& device : devices) {
+    const auto same = std::find_if(kept.begin(), kept.end(), [&](const DeviceView* other) {
+      return other->data->name == device.data->name;
+    });
+    if (same == kept.end()) {
+      kept.push_back(&device);
+    } else if ((*same)->data->status == DeviceStatus::kAbsent) {
+      *same = &device;
+    }
+  }
+  return kept;
+}
+
+Subjects FindSubjects(const MetricsInput& input) {
+  Subjects subjects{&input, {}, {}};
+  for (const DeviceView* device : OnePerName(input.view.devices)) {
+    const Samples::Labels labels = {{"device", device->data->name}};
+    subjects.devices.push_back({device, labels});
+    for (const PortView& port : device->ports) {
+      subjects.ports.push_back({&port, labels});
+      subjects.ports.back().labels.push_back({"port", std::to_string(port.data->number)});
+    }
+  }
+  return subjects;
+}
+
+/// Calls the row's function for each of its subjects.
+struct Emit {
+  Samples& samples;
+  const Subjects& subjects;
+
+  void operator()(MetricRow::OfNode emit) const { emit(samples, *subjects.input); }
+  void operator()(MetricRow::OfDevice emit) const { Each(subjects.devices, emit); }
+  void operator()(MetricRow::OfPort emit) const { Each(subjects.ports, emit); }
+
+  template <typename Subject, typename Function>
+  void Each(const std::vector<Subject>& all, Function emit) const {
+    for (const Subject& subject : all) {
+      samples.Under(subject.labels);
+      emit(samples, *subject.view);
+    }
+  }
+};
+
+}  // namespace
+
+std::vector<prometheus::MetricFamily> BuildFamilies(const MetricsInput& input) {
+  const Subjects subjects = FindSubjects(input);
+  std::vector<prometheus::MetricFamily> families;
+  families.reserve(MetricTable().size());
+  for (const MetricRow& row : MetricTable()) {
+    if (row.profile > input.profile) {
+      continue;
+    }
+    prometheus::MetricFamily family{std::string(row.name), std::string(row.help), row.type, {}};
+    family.metric.reserve(subjects.ports.size());
+    Samples samples(family, input.profile);
+    std::visit(Emit{samples, subjects}, row.emit);
+    if (!family.metric.empty()) {
+      families.push_back(std::move(family));
+    }
+  }
+  return families;
+}
+
+}  // namespace nicmon

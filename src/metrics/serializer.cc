@@ -1,0 +1,237 @@
+#include <charconv>
+#include <cmath>
+#include <ostream>
+#include <string>
+#include <string_view>
+
+#include "nicmon/metrics/exposition.h"
+
+namespace nicmon {
+namespace {
+
+using prometheus::ClientMetric;
+using prometheus::MetricFamily;
+using prometheus::MetricType;
+
+template <typename Number>
+void AppendChars(std::string& out, Number value) {
+  char text[32];  // the shortest form of any double has at most 24 characters
+  const auto end = std::to_chars(text, text + sizeof text, value).ptr;
+  out.append(text, end);
+}
+
+void AppendValue(std::string& out, double value) {
+  constexpr double kTwoTo63 = 9223372036854775808.0;
+  if (std::isnan(value)) {
+    out += "NaN";
+  } else if (std::isinf(value)) {
+    out += value > 0 ? "+Inf" : "-Inf";
+  } else if (std::abs(value) < kTwoTo63 && std::trunc(value) == value &&
+             !(value == 0 && std::signbit(value))) {
+    AppendChars(out, static_cast<int64_t>(value));
+  } else {
+    AppendChars(out, value);
+  }
+}
+
+/// Length of the UTF-8 sequence at the front of `text`, 0 when it is none (an overlong form, a
+/// surrogate, a stray or missing continuation byte, above U+10FFFF).
+size_t Utf8Length(std::string_view text) {
+  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char first = byte(0);
+  const size_t length = first < 0x80   ? 1
+                        : first < 0xC2 ? 0
+                        : first < 0xE0 ? 2
+                        : first < 0xF0 ? 3
+                        : first < 0xF5 ? 4
+                                       : 0;
+  if (length == 0 || length > text.size()) {
+    return 0;
+  }
+  for (size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xC0) != 0x80) {
+      return 0;
+    }
+  }
+  const bool bad_second =
+      length > 1 && ((first == 0xE0 && byte(1) < 0xA0) || (first == 0xED && byte(1) > 0x9F) ||
+                     (first == 0xF0 && byte(1) < 0x90) || (first == 0xF4 && byte(1) > 0x8F));
+  return bad_second ? 0 : length;
+}
+
+/// `quoted`: a label value, where the quote is escaped too.
+void AppendEscaped(std::string& out, std::string_view text, bool quoted) {
+  size_t copied = 0;
+  for (size_t i = 0; i < text.size();) {
+    const char c = text[i];
+    const size_t length = Utf8Length(text.substr(i));
+    const std::string_view replaced = length == 0          ? "\xEF\xBF\xBD"
+                                      : c == '\\'          ? "\\\\"
+                                      : c == '\n'          ? "\\n"
+                                      : c == '"' && quoted ? "\\\""
+                                                           : "";
+    if (replaced.empty()) {
+      i += length;
+      continue;
+    }
+    out.append(text, copied, i - copied);
+    out += replaced;
+    copied = ++i;
+  }
+  out.append(text, copied);
+}
+
+std::string_view TypeName(MetricType type) {
+  switch (type) {
+    case MetricType::Counter:
+      return "counter";
+    case MetricType::Gauge:
+      return "gauge";
+    case MetricType::Summary:
+      return "summary";
+    case MetricType::Histogram:
+      return "histogram";
+    case MetricType::Untyped:
+      break;
+  }
+  return "untyped";
+}
+
+/// Writes one family's lines.
+class FamilyWriter {
+ public:
+  FamilyWriter(std::string& out, const MetricFamily& family) : out_(out), family_(family) {}
+
+  void Write() {
+    if (!family_.help.empty()) {
+      out_ += "# HELP ";
+      out_ += family_.name;
+      out_ += ' ';
+      AppendEscaped(out_, family_.help, false);
+      out_ += '\n';
+    }
+    out_ += "# TYPE ";
+    out_ += family_.name;
+    out_ += ' ';
+    out_ += TypeName(family_.type);
+    out_ += '\n';
+    for (const ClientMetric& metric : family_.metric) {
+      WriteMetric(metric);
+    }
+  }
+
+ private:
+  void WriteMetric(const ClientMetric& metric) {
+    switch (family_.type) {
+      case MetricType::Counter:
+        return Line(metric, "", metric.counter.value);
+      case MetricType::Gauge:
+        return Line(metric, "", metric.gauge.value);
+      case MetricType::Untyped:
+        return Line(metric, "", metric.untyped.value);
+      case MetricType::Summary:
+        return WriteSummary(metric);
+      case MetricType::Histogram:
+        return WriteHistogram(metric);
+    }
+  }
+
+  void WriteSummary(const ClientMetric& metric) {
+    Line(metric, "_count", metric.summary.sample_count);
+    Line(metric, "_sum", metric.summary.sample_sum);
+    for (const auto& quantile : metric.summary.quantile) {
+      Line(metric, "", quantile.value, "quantile", quantile.quantile);
+    }
+  }
+
+  void WriteHistogram(const ClientMetric& metric) {
+    const auto& histogram = metric.histogram;
+    Line(metric, "_count", histogram.sample_count);
+    Line(metric, "_sum", histogram.sample_sum);
+    double last = -std::numeric_limits<double>::infinity();
+    for (const auto& bucket : histogram.bucket) {
+      Line(metric, "_bucket", bucket.cumulative_count, "le", bucket.upper_bound);
+      last = bucket.upper_bound;
+    }
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    if (last != kInfinity) {  // the format demands it
+      Line(metric, "_bucket", histogram.sample_count, "le", kInfinity);
+    }
+  }
+
+  /// `extra`: the label that sets a bucket or quantile apart, with its value.
+  template <typename Number>
+  void Line(const ClientMetric& metric, std::string_view suffix, Number value,
+            std::string_view extra = {}, double extra_value = 0) {
+    out_ += family_.name;
+    out_ += suffix;
+    char separator = '{';
+    for (const ClientMetric::Label& label : metric.label) {
+      Label(separator, label.name);
+      AppendEscaped(out_, label.value, true);
+      out_ += '"';
+    }
+    if (!extra.empty()) {
+      Label(separator, extra);
+      AppendValue(out_, extra_value);
+      out_ += '"';
+    }
+    if (separator == ',') {
+      out_ += '}';
+    }
+    out_ += ' ';
+    if constexpr (std::is_integral_v<Number>) {
+      AppendChars(out_, value);
+    } else {
+      AppendValue(out_, value);
+    }
+    if (metric.timestamp_ms != 0) {
+      out_ += ' ';
+      AppendChars(out_, metric.timestamp_ms);
+    }
+    out_ += '\n';
+  }
+
+  void Label(char& separator, std::string_view name) {
+    out_ += separator;
+    separator = ',';
+    out_ += name;
+    out_ += "=\"";
+  }
+
+  std::string& out_;
+  const MetricFamily& family_;
+};
+
+/// About the size of the page, so that it grows without being copied.
+size_t EstimateSize(const std::vector<MetricFamily>& families) {
+  size_t size = 0;
+  for (const MetricFamily& family : families) {
+    size_t lines = 0;
+    for (const ClientMetric& metric : family.metric) {
+      lines += 1 + metric.histogram.bucket.size() + metric.summary.quantile.size();
+    }
+    size += family.help.size() + 2 * family.name.size() + 32 + lines * (family.name.size() + 72);
+  }
+  return size;
+}
+
+}  // namespace
+
+std::string ExpositionSerializer::Serialize(const std::vector<MetricFamily>& families) const {
+  std::string out;
+  out.reserve(EstimateSize(families));
+  for (const MetricFamily& family : families) {
+    if (!family.metric.empty()) {
+      FamilyWriter(out, family).Write();
+    }
+  }
+  return out;
+}
+
+void ExpositionSerializer::Serialize(std::ostream& out,
+                                     const std::vector<MetricFamily>& families) const {
+  out << Serialize(families);
+}
+
+}  // namespace nicmon

@@ -1,0 +1,239 @@
+#include "nicmon/metrics/table.h"
+
+#include <array>
+
+#include "emitters.h"
+#include "samples.h"
+
+namespace nicmon {
+namespace {
+
+using emit::BytesPerSecond;
+using emit::HasSpeed;
+using emit::Released;
+using emit::Seconds;
+using In = MetricsInput;
+using Device = DeviceView;
+using Port = PortView;
+
+constexpr auto kGauge = prometheus::MetricType::Gauge;
+constexpr auto kCounter = prometheus::MetricType::Counter;
+constexpr auto kHistogram = prometheus::MetricType::Histogram;
+constexpr auto kMinimal = MetricsProfile::kMinimal;
+constexpr auto kStandard = MetricsProfile::kStandard;
+constexpr auto kFull = MetricsProfile::kFull;
+
+constexpr MetricRow kTable[] = {
+    // The node.
+    {"nicmon_build_info", kGauge, kMinimal,
+     "Always 1; labels tell the versions of nicmon and of the libibverbs it has loaded.",
+     [](Samples& s, const In& in) {
+       s.Add({{"version", in.version},
+              {"revision", in.revision},
+              {"libibverbs", in.libibverbs_version}},
+             1);
+     }},
+    {"nicmon_node_info", kGauge, kMinimal, "Always 1; the label tells the node's name.",
+     [](Samples& s, const In& in) { s.Add("nodename", in.view.node_name, 1); }},
+    {"nicmon_simulated", kGauge, kStandard,
+     "1 while the devices are simulated and say nothing about this node's hardware, else 0.",
+     [](Samples& s, const In& in) { s.Add(in.simulated); }},
+    {"nicmon_devices", kGauge, kMinimal, "Devices watched, absent ones included.",
+     [](Samples& s, const In& in) { s.Add(static_cast<double>(in.view.devices.size())); }},
+    {"nicmon_ports", kGauge, kMinimal, "Ports known, those of absent devices included.",
+     [](Samples& s, const In& in) { s.Add(in.view.ports); }},
+    {"nicmon_ports_serving", kGauge, kMinimal,
+     "Ports that are up, not stale and not paused for any reason.",
+     [](Samples& s, const In& in) { s.Add(in.view.ports_serving); }},
+    {"nicmon_ports_up", kGauge, kMinimal, "Ports whose logical state is exactly ACTIVE.",
+     [](Samples& s, const In& in) { s.Add(in.view.ports_up); }},
+    {"nicmon_ports_expected", kGauge, kMinimal,
+     "Ports that have to be up for the node to be ready; absent while no number is set.",
+     [](Samples& s, const In& in) { s.Add(in.view.expected_ports); }},
+    {"nicmon_ports_held", kGauge, kMinimal, "Ports held by an operator.",
+     [](Samples& s, const In& in) { s.Add(in.view.ports_held); }},
+    {"nicmon_holds_durable", kGauge, kStandard,
+     "1 while holds and releases survive a restart of nicmon, 0 while they are in memory only.",
+     [](Samples& s, const In&) { s.Add(0); }},
+    {"nicmon_config_reload_success", kGauge, kStandard,
+     "1 when the last reload of the re-read files worked, 0 when the older content is in force.",
+     [](Samples& s, const In& in) { s.Add(in.config_reload_ok); }},
+    {"nicmon_event_publish_duration_seconds", kHistogram, kStandard,
+     "Seconds from a device thread's wake-up by an event to the published state.",
+     [](Samples& s, const In& in) { s.AddHistogram(in.event_publish); }},
+    {"nicmon_async_drain_events_per_wakeup", kHistogram, kStandard,
+     "Async events read in one turn of a device thread.",
+     [](Samples& s, const In& in) { s.AddHistogram(in.drain_events); }},
+    {"nicmon_port_query_duration_seconds", kHistogram, kStandard,
+     "Seconds that a query of a port's state took in the driver.",
+     [](Samples& s, const In& in) { s.AddHistogram(in.port_query); }},
+    {"nicmon_http_request_duration_seconds", kHistogram, kStandard,
+     "Seconds from a complete HTTP request to its written answer.",
+     [](Samples& s, const In& in) { s.AddHistogram(in.http.request_duration); }},
+    {"nicmon_http_requests_total", kCounter, kStandard,
+     "HTTP requests answered, by status code; a code appears with its first answer.",
+     emit::HttpRequests},
+    {"nicmon_http_connections", kGauge, kStandard, "Client connections open now.",
+     [](Samples& s, const In& in) { s.Add(in.http.connections); }},
+    {"nicmon_http_rejected_total", kCounter, kStandard,
+     "Connections and requests refused before a route saw them, by reason.", emit::HttpRejected},
+    {"nicmon_admin_actions_total", kCounter, kStandard,
+     "Operator requests, by action and result; a pair appears with its first request.",
+     emit::AdminActions},
+    {"nicmon_log_suppressed_total", kCounter, kStandard,
+     "Log records left out: repeats, and what a reader of the log was too slow for.",
+     [](Samples& s, const In& in) { s.Add(static_cast<double>(in.log_suppressed)); }},
+
+    // The process, under the names that every Prometheus client has.
+    {"process_cpu_seconds_total", kCounter, kStandard, "User and system CPU time in seconds.",
+     [](Samples& s, const In& in) { s.Add(in.process.cpu_seconds); }},
+    {"process_open_fds", kGauge, kStandard, "Open file descriptors.",
+     [](Samples& s, const In& in) { s.Add(in.process.open_fds); }},
+    {"process_max_fds", kGauge, kStandard, "Limit of open file descriptors; absent when unlimited.",
+     [](Samples& s, const In& in) { s.Add(in.process.max_fds); }},
+    {"process_virtual_memory_bytes", kGauge, kStandard, "Virtual memory size in bytes.",
+     [](Samples& s, const In& in) { s.Add(in.process.virtual_bytes); }},
+    {"process_resident_memory_bytes", kGauge, kStandard, "Resident memory size in bytes.",
+     [](Samples& s, const In& in) { s.Add(in.process.resident_bytes); }},
+    {"process_start_time_seconds", kGauge, kStandard,
+     "Start time of the process in seconds since 1970.",
+     [](Samples& s, const In& in) { s.Add(in.process.start_time_seconds); }},
+
+    // Devices.
+    {"nicmon_device_info", kGauge, kMinimal,
+     "Always 1; labels tell who the device is, those that are unknown are missing.",
+     emit::DeviceInfo},
+    {"nicmon_device_up", kGauge, kMinimal, "1 while nicmon has the device open, else 0.",
+     [](Samples& s, const Device& d) { s.Add(d.open()); }},
+    {"nicmon_device_not_open", kGauge, kMinimal,
+     "1 with the reason why nicmon does not have the device open; absent while it has.",
+     emit::DeviceNotOpen},
+    {"nicmon_device_stalled", kGauge, kMinimal,
+     "1 while the device's thread is stuck in a driver call for three ticks or more, else 0.",
+     [](Samples& s, const Device& d) { s.Add(d.stalled); }},
+    {"nicmon_snapshot_age_seconds", kGauge, kStandard,
+     "Seconds since the device's thread last published its state.",
+     [](Samples& s, const Device& d) { s.Add(Seconds(d.snapshot_age)); }},
+    {"nicmon_device_events_total", kCounter, kMinimal,
+     "Async events of the device itself, by type; those of a port are in nicmon_port_events_total.",
+     emit::DeviceEvents},
+    {"nicmon_async_read_errors_total", kCounter, kStandard,
+     "Reads of the async event queue that failed with anything but an empty queue.",
+     [](Samples& s, const Device& d) { s.Add(static_cast<double>(d.data->async_read_errors)); }},
+    {"nicmon_device_opens_total", kCounter, kStandard, "Attempts to open the device, by result.",
+     emit::DeviceOpens},
+
+    // Ports: state.
+    {"nicmon_port_info", kGauge, kMinimal, "Always 1; labels tell link layer and netdev.",
+     emit::PortInfo},
+    {"nicmon_port_state_id", kGauge, kMinimal,
+     "Logical state: 0 nop, 1 down, 2 init, 3 armed, 4 active, 5 active_defer.",
+     [](Samples& s, const Port& p) { emit::AddUnlessReleased(s, p, p.data->state); }},
+    {"nicmon_port_physical_state_id", kGauge, kMinimal,
+     "Physical state: 1 sleep, 2 polling, 3 disabled, 4 training, 5 link_up, 6 error_recovery, "
+     "7 phy_test.",
+     [](Samples& s, const Port& p) { emit::AddUnlessReleased(s, p, p.data->physical_state); }},
+    {"nicmon_port_state", kGauge, kFull, "1 for the logical state that the port is in, else 0.",
+     emit::PortStateSet},
+    {"nicmon_port_physical_state", kGauge, kFull,
+     "1 for the physical state that the port is in, else 0.", emit::PortPhysicalStateSet},
+    {"nicmon_port_up", kGauge, kMinimal,
+     "1 while the logical state is exactly ACTIVE, else 0; 0 too while the device is gone.",
+     [](Samples& s, const Port& p) { emit::AddUnlessReleased(s, p, std::optional(p.up)); }},
+    {"nicmon_port_serving", kGauge, kMinimal,
+     "1 while the port is up, not stale and not paused for any reason, else 0.",
+     [](Samples& s, const Port& p) { s.Add(p.serving); }},
+    {"nicmon_port_required", kGauge, kMinimal,
+     "1 once the port was ACTIVE under its identity, until it is forgotten, else 0.",
+     [](Samples& s, const Port& p) { s.Add(p.required); }},
+    {"nicmon_port_paused", kGauge, kMinimal,
+     "1 for each reason that pauses the port, 0 for the others.", emit::PortPaused},
+    {"nicmon_port_pauses_total", kCounter, kStandard,
+     "Pauses begun: lost links, however short, and operator holds.", emit::PortPauses},
+    {"nicmon_port_flaps_total", kCounter, kMinimal, "Lost links that came back.",
+     [](Samples& s, const Port& p) { s.Add(static_cast<double>(p.data->counts.flaps)); }},
+    {"nicmon_port_recoveries_total", kCounter, kStandard,
+     "Returns to service after a lost link, by what told of them.", emit::PortRecoveries},
+    {"nicmon_port_state_last_change_timestamp_seconds", kGauge, kStandard,
+     "Last change of the logical state in seconds since 1970; absent until the first.",
+     [](Samples& s, const Port& p) {
+       emit::AddUnlessReleased(s, p, emit::Timestamp(p.data->last_change));
+     }},
+    {"nicmon_port_hold_since_timestamp_seconds", kGauge, kStandard,
+     "Start of the operator's hold in seconds since 1970; absent without one.",
+     [](Samples& s, const Port& p) {
+       s.Add(p.hold != nullptr ? std::optional(Seconds(p.hold->since)) : std::nullopt);
+     }},
+    {"nicmon_port_hold_until_timestamp_seconds", kGauge, kStandard,
+     "End of the operator's hold in seconds since 1970; absent without a hold or without an end.",
+     [](Samples& s, const Port& p) {
+       s.Add(p.hold != nullptr ? emit::Timestamp(p.hold->until) : std::nullopt);
+     }},
+    {"nicmon_port_down_seconds_total", kCounter, kStandard,
+     "Seconds not ACTIVE while the port was required and neither held nor released.",
+     [](Samples& s, const Port& p) { s.Add(Seconds(p.data->counts.down)); }},
+    {"nicmon_port_transitions_total", kCounter, kStandard,
+     "Changes of the logical state, by where they led to.", emit::PortTransitions},
+
+    // Ports: events, queries and whether the two agree.
+    {"nicmon_port_events_total", kCounter, kMinimal, "Async events of the port, by type.",
+     emit::PortEvents},
+    {"nicmon_reconcile_mismatches_total", kCounter, kStandard,
+     "Changes that no event told of, and events that the hardware's state contradicts.",
+     emit::PortMismatches},
+    {"nicmon_port_queries_total", kCounter, kStandard, "Queries of the port's state, by result.",
+     emit::PortQueries},
+
+    // Ports: speed.
+    {"nicmon_port_effective_speed_bytes_per_second", kGauge, kMinimal,
+     "Speed that the port has now in bytes per second, all members of a LAG; absent unless up.",
+     [](Samples& s, const Port& p) {
+       s.Add(BytesPerSecond(HasSpeed(p), p.data->effective_speed_bps));
+     }},
+    {"nicmon_port_expected_speed_bytes_per_second", kGauge, kMinimal,
+     "Speed that the configuration expects in bytes per second; absent when it does not.",
+     [](Samples& s, const Port& p) { s.Add(BytesPerSecond(!Released(p), p.expected_speed_bps)); }},
+    {"nicmon_port_nominal_speed_bytes_per_second", kGauge, kStandard,
+     "Lanes times lane speed in bytes per second, one member of a LAG; absent unless up.",
+     [](Samples& s, const Port& p) {
+       s.Add(BytesPerSecond(HasSpeed(p), p.data->nominal_speed_bps));
+     }},
+    {"nicmon_port_baseline_speed_bytes_per_second", kGauge, kStandard,
+     "Highest effective speed seen under this identity in bytes per second; absent until then.",
+     [](Samples& s, const Port& p) { s.Add(BytesPerSecond(!Released(p), p.baseline_speed_bps)); }},
+    {"nicmon_port_bandwidth_estimate_bytes_per_second", kGauge, kFull,
+     "The selector's estimate of free bandwidth in bytes per second; absent unless serving.",
+     [](Samples& s, const Port& p) {
+       s.Add(p.serving ? p.data->estimate_bytes_per_second : std::nullopt);
+     }},
+    {"nicmon_port_link_width_lanes", kGauge, kStandard, "Lanes in use; absent unless up.",
+     [](Samples& s, const Port& p) { s.Add(HasSpeed(p) ? p.data->lanes : std::nullopt); }},
+    {"nicmon_port_speed_source", kGauge, kFull,
+     "1 for where the effective speed was read, else 0; absent unless up.",
+     emit::PortSpeedSourceSet},
+    {"nicmon_port_speed_changes_total", kCounter, kStandard, "Changes of the effective speed.",
+     [](Samples& s, const Port& p) { s.Add(static_cast<double>(p.data->counts.speed_changes)); }},
+
+    // Ports: addresses.
+    {"nicmon_port_gid_changes_total", kCounter, kStandard, "Changes of the chosen GID.",
+     [](Samples& s, const Port& p) { s.Add(static_cast<double>(p.data->counts.gid_changes)); }},
+    {"nicmon_port_lid_changes_total", kCounter, kStandard, "Changes of the LID.",
+     [](Samples& s, const Port& p) { s.Add(static_cast<double>(p.data->counts.lid_changes)); }},
+    {"nicmon_port_mtu_bytes", kGauge, kStandard, "Active RDMA MTU in bytes.",
+     [](Samples& s, const Port& p) { s.Add(p.data->mtu_bytes); }},
+    {"nicmon_port_lid", kGauge, kStandard, "Local identifier; InfiniBand only.",
+     [](Samples& s, const Port& p) { s.Add(p.data->lid); }},
+    {"nicmon_port_sm_lid", kGauge, kStandard,
+     "Local identifier of the subnet manager; InfiniBand only.",
+     [](Samples& s, const Port& p) { s.Add(p.data->sm_lid); }},
+    {"nicmon_port_gid_info", kGauge, kStandard,
+     "Always 1; labels tell the chosen GID; absent while there is none.", emit::PortGidInfo},
+};
+
+}  // namespace
+
+std::span<const MetricRow> MetricTable() {
+  return kTable;
+}
+
+}  // namespace nicmon
