@@ -1,1 +1,6 @@
-target_sources(nicmon_core PRIVATE)
+target_sources(
+  nicmon_core
+  PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/sysfs/files.cc
+          ${CMAKE_CURRENT_SOURCE_DIR}/sysfs/identity.cc
+          ${CMAKE_CURRENT_SOURCE_DIR}/sysfs/netdev.cc
+          ${CMAKE_CURRENT_SOURCE_DIR}/sysfs/parse.cc)

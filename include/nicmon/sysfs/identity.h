@@ -53,6 +53,12 @@ std::string ReadGidNetdev(const SysfsFiles& sysfs, const std::string& device, ui
 /// Speed of a netdev in bits per second; nullopt when unknown, down or not visible here.
 std::optional<uint64_t> ReadNetdevSpeed(const SysfsFiles& sysfs, const std::string& netdev);
 
+/// Speed of a bond in bits per second: its members that are up, added up. nullopt when `netdev` is
+/// no bond, when a member that is up hides its speed, or when the bond is not one RDMA device: a
+/// member with an RDMA device of its own besides `device` means that each carries its own share.
+std::optional<uint64_t> ReadBondSpeed(const SysfsFiles& sysfs, const std::string& device,
+                                      const std::string& netdev);
+
 /// Devices as sysfs has them: name → uverbs node name ("uverbs0"). Devices without a
 /// class/infiniband_verbs entry (being removed) are left out.
 std::map<std::string, std::string> ListUverbs(const SysfsFiles& sysfs);

@@ -1,0 +1,157 @@
+#include "nicmon/sysfs/files.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <memory>
+#include <string_view>
+
+#include "nicmon/base/unique_fd.h"
+
+namespace nicmon {
+namespace {
+
+constexpr size_t kMaxFile = 4096;
+
+/// Paths are put together from names that drivers choose: nothing that climbs or cuts a path short.
+bool IsPlainPath(std::string_view path) {
+  if (path.find('\0') != std::string_view::npos) {
+    return false;
+  }
+  while (true) {
+    const size_t slash = path.find('/');
+    if (path.substr(0, slash) == "..") {
+      return false;
+    }
+    if (slash == std::string_view::npos) {
+      return true;
+    }
+    path.remove_prefix(slash + 1);
+  }
+}
+
+FileRead Failed(int error) {
+  return {error, ""};
+}
+
+FileRead ReadAll(int fd) {
+  FileRead result;
+  std::array<char, kMaxFile> buffer;
+  while (result.text.size() < kMaxFile) {
+    const ssize_t n = ::read(fd, buffer.data(), kMaxFile - result.text.size());
+    if (n < 0 && errno == EINTR) {
+      continue;
+    }
+    if (n < 0) {
+      return Failed(errno);
+    }
+    if (n == 0) {
+      break;
+    }
+    result.text.append(buffer.data(), static_cast<size_t>(n));
+  }
+  return result;
+}
+
+FileRead ReadSmallFile(const std::string& root, const std::string& path) {
+  if (!IsPlainPath(path)) {
+    return Failed(EINVAL);
+  }
+  const std::string full = root + "/" + path;
+  // Non-blocking, or a FIFO left in place of a file would hold the thread for ever.
+  const UniqueFd fd(::open(full.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY));
+  if (!fd) {
+    return Failed(errno);
+  }
+  struct stat status {};
+  if (::fstat(fd.get(), &status) != 0) {
+    return Failed(errno);
+  }
+  if (!S_ISREG(status.st_mode)) {
+    return Failed(EINVAL);
+  }
+  return ReadAll(fd.get());
+}
+
+std::vector<std::string> ListDirectory(const std::string& root, const std::string& path) {
+  std::vector<std::string> names;
+  if (!IsPlainPath(path)) {
+    return names;
+  }
+  struct CloseDir {
+    void operator()(DIR* dir) const { ::closedir(dir); }
+  };
+  const std::unique_ptr<DIR, CloseDir> dir(::opendir((root + "/" + path).c_str()));
+  if (dir == nullptr) {
+    return names;
+  }
+  while (const dirent* entry = ::readdir(dir.get())) {
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..") {
+      names.emplace_back(name);
+    }
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::optional<std::string> RealPath(const std::string& path) {
+  struct Free {
+    void operator()(char* p) const { std::free(p); }
+  };
+  const std::unique_ptr<char, Free> real(::realpath(path.c_str(), nullptr));
+  return real == nullptr ? std::nullopt : std::optional<std::string>(real.get());
+}
+
+/// sysfs links are relative, so they stay inside wherever the tree is mounted or copied to. One
+/// that leads out (an absolute link of a copied tree) is the host's business, not this tree's.
+std::optional<std::string> ResolveInside(const std::string& root, const std::string& path) {
+  if (!IsPlainPath(path)) {
+    return std::nullopt;
+  }
+  const std::optional<std::string> real_root = RealPath(root.empty() ? "/" : root);
+  const std::optional<std::string> real = RealPath(root + "/" + path);
+  struct stat status {};
+  if (!real_root || !real || ::stat(real->c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) {
+    return std::nullopt;
+  }
+  if (*real == *real_root) {
+    return "";
+  }
+  const std::string inside = *real_root == "/" ? "/" : *real_root + "/";
+  if (!real->starts_with(inside)) {
+    return std::nullopt;
+  }
+  return real->substr(inside.size());
+}
+
+std::optional<std::pair<uint64_t, uint64_t>> Inode(const std::string& root,
+                                                   const std::string& path) {
+  struct stat status {};
+  if (!IsPlainPath(path) || ::stat((root + "/" + path).c_str(), &status) != 0) {
+    return std::nullopt;
+  }
+  return std::pair<uint64_t, uint64_t>(status.st_dev, status.st_ino);
+}
+
+}  // namespace
+
+SysfsFiles RealSysfs(std::string root) {
+  while (!root.empty() && root.back() == '/') {
+    root.pop_back();
+  }
+  SysfsFiles files;
+  files.read = [root](const std::string& path) { return ReadSmallFile(root, path); };
+  files.list = [root](const std::string& path) { return ListDirectory(root, path); };
+  files.resolve = [root](const std::string& path) { return ResolveInside(root, path); };
+  files.inode = [root](const std::string& path) { return Inode(root, path); };
+  return files;
+}
+
+}  // namespace nicmon
