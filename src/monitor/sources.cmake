@@ -1,3 +1,10 @@
 target_sources(
-  nicmon_core PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/monitor/device_events.cc
-                      ${CMAKE_CURRENT_SOURCE_DIR}/monitor/stats.cc)
+  nicmon_core
+  PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/monitor/device_events.cc
+          ${CMAKE_CURRENT_SOURCE_DIR}/monitor/estimate.cc
+          ${CMAKE_CURRENT_SOURCE_DIR}/monitor/holds.cc
+          ${CMAKE_CURRENT_SOURCE_DIR}/monitor/pending.cc
+          ${CMAKE_CURRENT_SOURCE_DIR}/monitor/port_tracker.cc
+          ${CMAKE_CURRENT_SOURCE_DIR}/monitor/snapshot.cc
+          ${CMAKE_CURRENT_SOURCE_DIR}/monitor/stats.cc
+          ${CMAKE_CURRENT_SOURCE_DIR}/monitor/view.cc)

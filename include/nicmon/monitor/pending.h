@@ -29,7 +29,10 @@ class Pending {
  public:
   enum class State { kQueued, kRunning, kDone, kAbandoned };
 
-  Pending(CommandKind kind, uint32_t port) : kind(kind), port(port) {}
+  Pending(CommandKind kind, uint32_t port) : kind_(kind), port_(port) {}
+
+  CommandKind kind() const { return kind_; }
+  uint32_t port() const { return port_; }  // 0: all ports
 
   /// Device thread: false when the caller gave up before it started; then it must not run.
   bool Start();
@@ -38,10 +41,9 @@ class Pending {
   /// HTTP thread: waits until done or `timeout`. kQueued at the deadline becomes kAbandoned.
   State Wait(Duration timeout, CommandResult* result);
 
-  const CommandKind kind;
-  const uint32_t port;
-
  private:
+  const CommandKind kind_;
+  const uint32_t port_;
   std::mutex mutex_;  // guards state_ and result_
   std::condition_variable changed_;
   State state_ = State::kQueued;

@@ -27,6 +27,7 @@ std::string_view PortStateName(int state);
 /// 1 "sleep" … 5 "link_up" … anything else "unknown".
 std::string_view PhysicalStateName(int state);
 
+inline constexpr int kStateDown = 1;
 inline constexpr int kStateActive = 4;
 inline constexpr int kPhysicalLinkUp = 5;
 

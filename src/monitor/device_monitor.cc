@@ -1,0 +1,222 @@
+#include "nicmon/monitor/device_monitor.h"
+
+#include <sys/epoll.h>
+
+#include <algorithm>
+#include <cassert>
+#include <utility>
+
+#include "nicmon/device/device_context.h"
+
+// The loop, commands and publishing; opening and closing are in device_monitor_open.cc, events and
+// queries in device_monitor_ports.cc.
+namespace nicmon {
+namespace {
+
+constexpr size_t kMaxCommands = 64;
+
+void Complete(Pending& command, CommandResult::Code code) {
+  if (command.Start()) {
+    CommandResult result;
+    result.code = code;
+    command.Finish(std::move(result));
+  }
+}
+
+}  // namespace
+
+DeviceMonitor::DeviceMonitor(DeviceId id, std::shared_ptr<const MonitorShared> shared,
+                             DeviceSighting sighting)
+    : shared_(std::move(shared)),
+      wake_watch_(epoll_, waker_.fd(), EPOLLIN),
+      sighting_(std::move(sighting)) {
+  context_.device = sighting_.name;
+  context_.id = id;
+  context_.settle = shared_->settle;
+  context_.holds = shared_->holds;
+  data_.id = id;
+  data_.name = sighting_.name;
+  data_.kernel_index = sighting_.kernel_index;
+  data_.detail = "being opened for the first time";
+  last_tick_ = next_open_ = shared_->clock.steady();
+  next_tick_ = last_tick_ + shared_->tick;
+  Publish();
+}
+
+DeviceMonitor::~DeviceMonitor() = default;
+
+void DeviceMonitor::OnDiscovery(std::optional<DeviceSighting> sighting) {
+  {
+    std::lock_guard lock(mutex_);
+    mail_.discovery = std::move(sighting);
+  }
+  waker_.Wake();
+}
+
+std::shared_ptr<Pending> DeviceMonitor::Submit(CommandKind kind, uint32_t port) {
+  auto command = std::make_shared<Pending>(kind, port);
+  {
+    std::lock_guard lock(mutex_);
+    if (stopping_) {
+      Complete(*command, CommandResult::Code::kStopping);
+      return command;
+    }
+    if (mail_.commands.size() >= kMaxCommands) {
+      Complete(*command, CommandResult::Code::kQueueFull);
+      return command;
+    }
+    mail_.commands.push_back(command);
+  }
+  waker_.Wake();
+  return command;
+}
+
+void DeviceMonitor::RequestStop() {
+  Mail mail;
+  {
+    std::lock_guard lock(mutex_);
+    stopping_ = true;
+    std::swap(mail, mail_);
+  }
+  // Here and not in the loop: a hung device's callers are answered too.
+  for (const auto& command : mail.commands) {
+    Complete(*command, CommandResult::Code::kStopping);
+  }
+  waker_.Wake();
+}
+
+DeviceMonitor::Mail DeviceMonitor::TakeMail() {
+  std::lock_guard lock(mutex_);
+  return std::exchange(mail_, {});
+}
+
+void DeviceMonitor::Run() {
+  for (;;) {
+    {
+      std::lock_guard lock(mutex_);
+      if (stopping_) {
+        break;
+      }
+    }
+    Turn(std::chrono::hours(1));
+  }
+  if (device_) {
+    const BusyScope busy = Busy("close_device");
+    device_.reset();
+  }
+}
+
+int DeviceMonitor::WaitMilliseconds(Duration max_wait) const {
+  if (more_events_) {
+    return 0;
+  }
+  SteadyTime until = next_tick_;
+  if (!device_ && present_ && data_.status != DeviceStatus::kReleased) {
+    until = std::min(until, next_open_);
+  }
+  for (const auto& port : ports_) {
+    if (const auto deadline = port->settle_deadline()) {
+      until = std::min(until, *deadline);
+    }
+  }
+  const Duration wait = std::clamp(until - shared_->clock.steady(), Duration(0), max_wait);
+  return static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(wait).count());
+}
+
+void DeviceMonitor::Turn(Duration max_wait) {
+  if (owner_ == std::thread::id()) {
+    owner_ = std::this_thread::get_id();
+  }
+  assert(owner_ == std::this_thread::get_id());
+  event_wakeup_.reset();
+  bool async_ready = more_events_;
+  bool async_error = false;
+  for (const Epoll::Ready& ready : epoll_.Wait(WaitMilliseconds(max_wait))) {
+    if (ready.id == wake_watch_.id()) {
+      waker_.Clear();
+    } else if (device_ && ready.id == device_->async_watch()) {
+      async_ready = true;
+      async_error = (ready.events & EPOLLERR) != 0;
+    }
+  }
+  if (async_ready && device_) {
+    event_wakeup_ = shared_->clock.steady();
+    TakeEvents();
+    if (async_error && device_) {
+      ++data_.async_read_errors;
+      CloseDead("the async event descriptor reports an error");
+    }
+  }
+  Mail mail = TakeMail();
+  if (mail.discovery) {
+    ApplyDiscovery(*mail.discovery);
+  }
+  ApplyRelease();
+  OpenIfDue();
+  QueryTouched();
+  std::vector<std::pair<std::shared_ptr<Pending>, CommandResult>> done;
+  for (const auto& command : mail.commands) {
+    if (command->Start()) {
+      done.emplace_back(command, RunCommand(*command));
+    }
+  }
+  if (shared_->clock.steady() >= next_tick_) {
+    Tick();
+  }
+  if (dirty_) {
+    Publish();
+  }
+  for (auto& [command, result] : done) {
+    result.after = published_.load();
+    command->Finish(std::move(result));
+  }
+}
+
+CommandResult DeviceMonitor::RunCommand(const Pending& command) {
+  CommandResult result;
+  const SteadyTime start = shared_->clock.steady();
+  if (dirty_) {
+    Publish();
+  }
+  result.before = published_.load();
+  if (command.kind() == CommandKind::kPoke) {
+    ApplyRelease();  // done at the start of the turn already, unless it changed since
+    OpenIfDue();
+    dirty_ = true;
+  } else if (!device_) {
+    result.code = CommandResult::Code::kNotOpen;
+  } else if (command.port() != 0 && FindPort(static_cast<int>(command.port())) == nullptr) {
+    result.code = CommandResult::Code::kUnknownPort;
+  } else {
+    device_->speed_policy().Refresh();
+    for (const auto& port : ports_) {
+      if (command.port() == 0 || port->snapshot().number == command.port()) {
+        const int error = Query(*port, QuerySource::kAdmin);
+        result.query_error = error != 0 ? error : result.query_error;
+        ScanGid(*port);
+      }
+    }
+  }
+  result.duration = shared_->clock.steady() - start;
+  return result;
+}
+
+void DeviceMonitor::Publish() {
+  auto next = std::make_shared<DeviceSnapshot>(data_);
+  next->ports.reserve(ports_.size());
+  for (const auto& port : ports_) {
+    next->ports.push_back(port->snapshot());
+  }
+  const Now now = Time();
+  next->published = now.steady;
+  next->published_wall = now.wall;
+  published_.store(std::move(next));
+  dirty_ = false;
+  if (event_wakeup_) {
+    const Duration took = shared_->clock.steady() - *event_wakeup_;
+    shared_->stats->event_publish_seconds.Observe(std::chrono::duration<double>(took).count());
+    event_wakeup_.reset();
+  }
+}
+
+}  // namespace nicmon
