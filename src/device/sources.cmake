@@ -1,3 +1,7 @@
 target_sources(
-  nicmon_core PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/device/pause_reasons.cc
-                      ${CMAKE_CURRENT_SOURCE_DIR}/device/port_values.cc)
+  nicmon_core
+  PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/device/device_context.cc
+          ${CMAKE_CURRENT_SOURCE_DIR}/device/gid.cc
+          ${CMAKE_CURRENT_SOURCE_DIR}/device/pause_reasons.cc
+          ${CMAKE_CURRENT_SOURCE_DIR}/device/port_query.cc
+          ${CMAKE_CURRENT_SOURCE_DIR}/device/port_values.cc)

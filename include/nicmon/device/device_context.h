@@ -132,9 +132,11 @@ class DeviceContext {
 
   OpenDevice Open() const;
   DeviceAttributes QueryDevice() const;
-  std::optional<Gid> ChoosePortGid() const;
+  std::optional<Gid> CheckPort() const;
+  std::optional<Gid> ChoosePortGid(const PortAttributes& attributes) const;
   VerbsHandle<ibv_pd> AllocatePd() const;
-  EpollRegistration Watch(Epoll& epoll, int fd, AcquireStep flags, AcquireStep registration) const;
+  EpollRegistration Watch(Epoll& epoll, int fd, AcquireStep flags_step,
+                          AcquireStep registration_step) const;
   Stack<Channel> CreateChannels(Epoll& epoll) const;
   Stack<VerbsHandle<ibv_cq>> CreateQueues(uint32_t count, AcquireStep step) const;
   PortReading FirstQuery();

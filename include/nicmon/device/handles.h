@@ -18,13 +18,14 @@ class VerbsHandle {
   using Release = std::function<int(T*)>;  // 0 or an errno
 
   VerbsHandle() = default;
-  /// `verb` must be a string literal, for the log.
-  VerbsHandle(T* object, const char* verb, Release release)
-      : object_(object), verb_(verb), release_(std::move(release)) {}
+  /// `verb` must be a string literal, for the log; `release` must outlive the handle (it is a field
+  /// of the VerbsApi that the object came from, so that taking ownership cannot fail).
+  VerbsHandle(T* object, const char* verb, const Release& release)
+      : object_(object), verb_(verb), release_(&release) {}
   VerbsHandle(VerbsHandle&& other) noexcept
       : object_(std::exchange(other.object_, nullptr)),
         verb_(other.verb_),
-        release_(std::move(other.release_)) {}
+        release_(other.release_) {}
   VerbsHandle& operator=(VerbsHandle&& other) noexcept {
     std::swap(object_, other.object_);
     std::swap(verb_, other.verb_);
@@ -35,7 +36,7 @@ class VerbsHandle {
     if (object_ == nullptr) {
       return;
     }
-    if (const int error = release_(object_); error != 0) {
+    if (const int error = (*release_)(object_); error != 0) {
       log::Warning("release failed", {{"verb", verb_}, {"error", ErrnoText(error)}});
     }
   }
@@ -46,7 +47,7 @@ class VerbsHandle {
  private:
   T* object_ = nullptr;
   const char* verb_ = "";
-  Release release_;
+  const Release* release_ = nullptr;
 };
 
 /// Elements that are destroyed last-in first-out, which std::vector does not promise.

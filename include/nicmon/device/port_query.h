@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "nicmon/base/clock.h"
 #include "nicmon/device/port_values.h"
@@ -76,8 +77,8 @@ class SpeedPolicy {
  private:
   struct Port {
     bool active = false;
-    uint64_t codes = 0;                  // speed and width codes of the last query
-    std::optional<EffectiveSpeed> last;  // survives a link that was down for a while
+    std::pair<uint32_t, uint32_t> codes;  // of speed and width, at the last query
+    std::optional<EffectiveSpeed> last;   // survives a link that was down for a while
     bool outside_read = false;
     SteadyTime outside_time{};
     std::optional<uint64_t> netdev, bond;
@@ -87,9 +88,8 @@ class SpeedPolicy {
   VerbOutcome AskVerb(const VerbsApi& api, ibv_context* context, uint32_t port, uint64_t* bps,
                       int* error);
   std::optional<EffectiveSpeed> WithoutVerb(Port& state, uint32_t port,
-                                            const PortAttributes& attributes, bool changed,
-                                            SteadyTime now);
-  void ReadOutside(Port& state, uint32_t port, bool changed, SteadyTime now);
+                                            const PortAttributes& attributes, SteadyTime now);
+  void ReadOutside(Port& state, uint32_t port, bool suspect, SteadyTime now);
 
   std::string device_;
   OutsideSpeed outside_;
