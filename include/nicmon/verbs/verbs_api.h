@@ -59,6 +59,10 @@ struct VerbsApi {
   std::function<void(ibv_device** list)> free_device_list;
   /// The kernel's index of the device, new after every registration; -1 where the kernel has none.
   std::function<int(ibv_device* device)> get_device_index;
+  /// The name the device has now. `device->name` is not it: libibverbs keeps the entry of a device
+  /// it has listed before, with the name from then, as long as node and index stay the same, so a
+  /// rename shows up here only.
+  std::function<std::string(ibv_device* device)> get_device_name;
   /// Node GUID in host byte order, 0 where there is none.
   std::function<uint64_t(ibv_device* device)> get_device_guid;
 
