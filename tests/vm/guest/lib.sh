@@ -1,0 +1,196 @@
+# shellcheck shell=dash disable=SC3043,SC1091,SC2034,SC2153
+# What the cases are written with. Sourced by all.sh in the guest's busybox shell.
+
+# The shell would prefer its own applets of these names.
+ip() { /usr/bin/ip "$@"; }
+setpriv() { /usr/bin/setpriv "$@"; }
+rdma() { /usr/bin/rdma "$@"; }
+
+BASE=http://127.0.0.1:9879
+SOCKET=/run/nicmon/admin.sock
+LOG=/tmp/nicmon.log
+PID=
+
+fail() {
+  echo "$*" >/tmp/why
+  exit 1
+}
+
+# Monotonic time in milliseconds (in steps of ten).
+now_ms() {
+  local up rest
+  read -r up rest </proc/uptime
+  echo "${up%.*}${up#*.}0"
+}
+
+# wait_for SECONDS WHAT COMMAND...: runs COMMAND in a tight loop until it succeeds; ELAPSED is then the
+# time in ms. Fails the case when the time is over.
+wait_for() {
+  local limit=$(($1 * 1000)) what=$2 start
+  shift 2
+  start=$(now_ms)
+  while ! "$@"; do
+    ELAPSED=$(($(now_ms) - start))
+    [ "$ELAPSED" -lt "$limit" ] || fail "after $ELAPSED ms still not: $what"
+  done
+  ELAPSED=$(($(now_ms) - start))
+}
+
+# within MS WHAT: the last wait_for took no longer.
+within() {
+  [ "$ELAPSED" -le "$1" ] || fail "$2 took $ELAPSED ms, more than $1"
+  info "$2: $ELAPSED ms"
+}
+
+info() { echo "# $CASE: $*"; }
+
+check() {
+  local what=$1
+  shift
+  "$@" || fail "not so: $what"
+}
+
+# equal WHAT EXPECTED ACTUAL
+equal() { [ "$2" = "$3" ] || fail "$1: expected '$2', got '$3'"; }
+
+# ---- devices
+
+# A pair of connected NICs, the first with RDMA: add_veth NAME → NAME (with RDMA device rxe_NAME) and
+# NAMEp, its peer.
+add_veth() {
+  ip link add "$1" type veth peer name "${1}p"
+  ip link set "${1}p" up
+  ip link set "$1" up
+  rdma link add "rxe_$1" type rxe netdev "$1"
+}
+
+# The virtio NIC at 25 Gb/s, with RDMA.
+add_virtio() {
+  ip link set eth0 up
+  ethtool -s eth0 speed 25000 duplex full
+  rdma link add rxe_eth0 type rxe netdev eth0
+}
+
+# Everything that a case may have made.
+clean_up() {
+  local name
+  for name in /sys/class/infiniband/*; do
+    [ ! -e "$name" ] || rdma link del "${name##*/}"
+  done
+  for name in /sys/class/net/*; do
+    name=${name##*/}
+    case $name in
+      v*p) ;;
+      v*) ip link del "$name" ;;
+    esac
+  done
+  ip addr flush dev eth0
+  ip link set eth0 down
+  rm -rf /run/nicmon /tmp/nicmon.* /tmp/page
+}
+
+# ---- nicmon
+
+# start_nicmon [WRAPPER... --] [FLAGS...]: in the background; returns when the first discovery pass is
+# over and every device was tried.
+start_nicmon() {
+  local wrapper=
+  case " $* " in
+    *" -- "*)
+      while [ "$1" != -- ]; do
+        wrapper="$wrapper $1"
+        shift
+      done
+      shift
+      ;;
+  esac
+  $wrapper /usr/bin/nicmon --listen 127.0.0.1:9879 --log-level debug "$@" >"$LOG" 2>&1 &
+  PID=$!
+  echo "$PID" >/tmp/nicmon.pid
+  wait_for 20 "nicmon answers /readyz" readyz
+  wait_for 10 "no device is still opening" none_opening
+}
+
+readyz() {
+  [ -d "/proc/$PID" ] || fail "nicmon ended: $(tail -n 1 "$LOG")"
+  wget -q -T 5 -O /dev/null "$BASE/readyz" 2>/dev/null
+}
+none_opening() { ! get /api/v1/devices | grep -q '"opening"'; }
+
+# stop_nicmon: TERM must end it with exit code 0 within two seconds, with nothing to say for the
+# sanitizers.
+stop_nicmon() {
+  local start rc took
+  start=$(now_ms)
+  kill -TERM "$PID"
+  wait "$PID"
+  rc=$?
+  took=$(($(now_ms) - start))
+  rm -f /tmp/nicmon.pid
+  equal "exit code after TERM" 0 "$rc"
+  [ "$took" -lt "${STOP_LIMIT:-2000}" ] || fail "TERM took $took ms"
+  sanitizers_silent
+}
+
+sanitizers_silent() {
+  if grep -qE 'ERROR: (Address|Leak)Sanitizer|runtime error:|terminate called' "$LOG"; then
+    fail "$(grep -m1 -E 'ERROR: (Address|Leak)Sanitizer|runtime error:|terminate called' "$LOG")"
+  fi
+}
+
+# ---- asking nicmon
+
+get() { wget -q -T 5 -O - "$BASE$1" 2>/dev/null; }
+port() { get "/api/v1/ports/$1/1"; }
+# port_field DEVICE JQ
+port_field() { port "$1" | jq -r "$2"; }
+device_field() { get "/api/v1/devices/$1" | jq -r "$2"; }
+# post PATH [CURL ARGS...]: over the admin socket; the body on stdout, the status in STATUS.
+post() {
+  local path=$1
+  shift
+  STATUS=$(curl -sS -m 10 --unix-socket "$SOCKET" -o /tmp/body -w '%{http_code}' -X POST "$@" \
+    "http://localhost$path")
+  cat /tmp/body >/tmp/post
+}
+post_field() { jq -r "$1" </tmp/post; }
+
+# metric NAME [LABEL="VALUE"...]: the value of the one series that has all these labels, "absent"
+# when there is none. Asks once for the page.
+metric() {
+  get /metrics >/tmp/page
+  paged_metric "$@"
+}
+# The same from the page fetched last.
+paged_metric() {
+  local name=$1 label lines
+  shift
+  lines=$(grep -E "^$name(\{| )" /tmp/page)
+  for label in "$@"; do
+    lines=$(echo "$lines" | grep -F "$label")
+  done
+  case $(echo "$lines" | grep -c .) in
+    0) echo absent ;;
+    1) echo "${lines##* }" ;;
+    *) echo "several" ;;
+  esac
+}
+metric_is() {
+  local expected=$1
+  shift
+  [ "$(metric "$@")" = "$expected" ]
+}
+# more_than NUMBER NAME LABELS...
+metric_above() {
+  local floor=$1 value
+  shift
+  value=$(metric "$@")
+  [ "$value" != absent ] && [ "$value" -gt "$floor" ]
+}
+
+# Cheap predicates for the tight loops.
+port_has() { port "$1" | tr -d ' \n' | grep -qF "$2"; }
+is_serving() { port_has "$1" '"serving":true'; }
+not_serving() { port_has "$1" '"serving":false'; }
+is_state() { port_has "$1" "\"state\":\"$2\""; }
+device_is() { get "/api/v1/devices/$1" | tr -d ' \n' | grep -qF "\"status\":\"$2\""; }
