@@ -50,6 +50,7 @@ SpeedPolicy::VerbOutcome SpeedPolicy::AskVerb(const VerbsApi& api, ibv_context* 
   int result = api.query_port_speed ? api.query_port_speed(context, port, &value) : ENOSYS;
   if (NotSupported(result)) {
     verb_absent_ = true;
+    Refresh();  // what the verb would have known is now looked for outside
     log::Info("no speed verb, using the encoded speed",
               {{"device", device_}, {"error", ErrnoText(result)}});
     return VerbOutcome::kNothing;

@@ -1,0 +1,2 @@
+nicmon_test(device_test ${CMAKE_CURRENT_SOURCE_DIR}/device/gid_test.cc
+            ${CMAKE_CURRENT_SOURCE_DIR}/device/pause_reasons_test.cc)
