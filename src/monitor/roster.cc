@@ -1,6 +1,7 @@
 #include "nicmon/monitor/roster.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace nicmon {
 namespace {
@@ -69,11 +70,14 @@ std::vector<RosterChange> Roster::Update(const DiscoveryPass& pass) {
     if (const FoundDevice* same = FindSame(known, pass.found)) {
       claimed.push_back(same);
       known.misses = 0;
-      // Another index under the same name and inode: the first pass could not see the index.
-      if (same->sighting != known.last.sighting) {
-        changes.push_back({RosterChange::Kind::kPresent, id, same->sighting});
+      FoundDevice now = *same;
+      if (now.sighting.kernel_index < 0) {
+        now.sighting.kernel_index = known.last.sighting.kernel_index;  // out of sight, not new
       }
-      known.last = *same;
+      if (now.sighting != known.last.sighting) {
+        changes.push_back({RosterChange::Kind::kPresent, id, now.sighting});
+      }
+      known.last = std::move(now);
     } else if (IsGone(known, pass)) {
       known.present = false;
       known.misses = 0;

@@ -1,0 +1,4 @@
+nicmon_test(monitor_values_test ${CMAKE_CURRENT_SOURCE_DIR}/monitor/holds_test.cc
+            ${CMAKE_CURRENT_SOURCE_DIR}/monitor/port_tracker_test.cc
+            ${CMAKE_CURRENT_SOURCE_DIR}/monitor/roster_test.cc
+            ${CMAKE_CURRENT_SOURCE_DIR}/monitor/view_test.cc)
