@@ -1,0 +1,63 @@
+#include "nicmon/config/config.h"
+
+#include <exception>
+
+#include "argv.h"
+#include "help.h"
+#include "merge.h"
+
+namespace nicmon {
+namespace {
+
+using Action = CommandLine::Action;
+
+CommandLine Exit(int code, std::string output) {
+  CommandLine line;
+  line.action = Action::kExit;
+  line.exit_code = code;
+  line.output = std::move(output);
+  return line;
+}
+
+CommandLine Read(int argc, const char* const* argv, const char* const* environment) {
+  const config::Arguments arguments = config::ParseArguments(argc, argv);
+  const auto given = [&](std::string_view row) {
+    return !arguments.values[config::IndexOf(row)].empty();
+  };
+  if (!arguments.error.empty()) {
+    return Exit(2, "nicmon: " + arguments.error + "\n");
+  }
+  if (given("help")) {
+    return Exit(0, config::HelpText());
+  }
+  if (given("version")) {
+    return Exit(0, config::VersionText());
+  }
+  config::Merge merge;
+  const auto file = given("config") ? arguments.values[config::IndexOf("config")].back()
+                                    : config::Variable(environment, "NICMON_CONFIG");
+  const bool fine = merge.NodeName(environment) && (!file || merge.File(*file)) &&
+                    merge.Environment(environment) && merge.Flags(arguments) && merge.Existence();
+  if (!fine) {
+    return Exit(2, "nicmon: " + merge.error() + "\n");
+  }
+  CommandLine line;
+  line.config = merge.Result();
+  if (given("check-config")) {
+    line.action = Action::kCheckConfig;
+    line.output = merge.AsFile();
+  }
+  return line;
+}
+
+}  // namespace
+
+CommandLine ReadCommandLine(int argc, const char* const* argv, const char* const* environment) {
+  try {
+    return Read(argc, argv, environment);
+  } catch (const std::exception& error) {
+    return Exit(2, std::string("nicmon: ") + error.what() + "\n");
+  }
+}
+
+}  // namespace nicmon

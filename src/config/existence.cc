@@ -1,0 +1,72 @@
+#include "existence.h"
+
+#include <fcntl.h>
+#include <grp.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+
+#include "nicmon/base/errno_text.h"
+#include "nicmon/base/unique_fd.h"
+#include "values.h"
+
+namespace nicmon::config {
+namespace {
+
+/// Why `path` is no readable file with something in it; empty when it is one.
+std::string FileProblem(const std::string& path) {
+  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  struct stat status {};
+  if (!fd || ::fstat(fd.get(), &status) != 0) {
+    return ErrnoText(errno);
+  }
+  if (!S_ISREG(status.st_mode)) {
+    return "not a regular file";
+  }
+  std::array<char, 4096> buffer;
+  ssize_t n = 0;
+  while ((n = ::read(fd.get(), buffer.data(), buffer.size())) > 0) {
+    if (!Trim(std::string_view(buffer.data(), static_cast<size_t>(n))).empty()) {
+      return {};
+    }
+  }
+  return n < 0 ? ErrnoText(errno) : "the file is empty";
+}
+
+std::string DirectoryProblem(const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) {
+    return ErrnoText(errno);
+  }
+  return S_ISDIR(status.st_mode) ? "" : "not a directory";
+}
+
+std::string GroupProblem(const std::string& group) {
+  const bool known = ParseCount(group, UINT32_MAX - 1) || ::getgrnam(group.c_str()) != nullptr;
+  return known ? "" : "no such group";
+}
+
+}  // namespace
+
+Missing FindMissing(const Config& config) {
+  if (!config.admin_token_file.empty()) {
+    if (auto why = FileProblem(config.admin_token_file); !why.empty()) {
+      return {"admin-token-file", why};
+    }
+  }
+  if (!config.admin_socket_group.empty()) {
+    if (auto why = GroupProblem(config.admin_socket_group); !why.empty()) {
+      return {"admin-socket-group", why};
+    }
+  }
+  if (config.sysfs_root_given) {
+    if (auto why = DirectoryProblem(config.sysfs_root); !why.empty()) {
+      return {"sysfs-root", why};
+    }
+  }
+  return {};
+}
+
+}  // namespace nicmon::config
