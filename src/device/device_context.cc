@@ -8,53 +8,21 @@
 #include <string_view>
 #include <utility>
 
+#include "nicmon/base/errno_text.h"
+
 namespace nicmon {
 namespace {
 
-/// errno of a call that returned nullptr; libraries do not always set one.
-int ErrnoOr(int otherwise) {
-  return errno != 0 ? errno : otherwise;
-}
-
-/// One verb that makes an object. Throws nothing; the handle is empty and errno set on failure.
-template <typename T, typename Create>
-VerbsHandle<T> Make(Create create, const char* release_name,
-                    const std::function<int(T*)>& release) {
-  errno = 0;
-  return VerbsHandle<T>(create(), release_name, release);
-}
-
-class DeviceList {
- public:
-  explicit DeviceList(const VerbsApi& api) : api_(api) {
-    errno = 0;
-    list_ = api.get_device_list(&count_);
-  }
-  ~DeviceList() {
-    if (list_ != nullptr) {
-      api_.free_device_list(list_);
+/// The device of exactly that name (and index); nullptr when there is none.
+ibv_device* Find(const VerbsApi& api, const DeviceList& list, const AcquireOptions& options) {
+  for (ibv_device* device : list.devices()) {
+    if (std::string_view(device->name) == options.name &&
+        (!options.kernel_index || *options.kernel_index == api.get_device_index(device))) {
+      return device;
     }
   }
-  DeviceList(const DeviceList&) = delete;
-  DeviceList& operator=(const DeviceList&) = delete;
-
-  explicit operator bool() const { return list_ != nullptr; }
-
-  ibv_device* Find(const std::string& name, std::optional<int> index) const {
-    for (ibv_device** device = list_; *device != nullptr; ++device) {
-      if (std::string_view((*device)->name) == name &&
-          (!index || *index == api_.get_device_index(*device))) {
-        return *device;
-      }
-    }
-    return nullptr;
-  }
-
- private:
-  const VerbsApi& api_;
-  int count_ = 0;
-  ibv_device** list_ = nullptr;
-};
+  return nullptr;
+}
 
 }  // namespace
 
@@ -124,21 +92,21 @@ void DeviceContext::Fail(AcquireStep step, int error, const std::string& note) c
   throw AcquireError(step, error, options_.name, note);
 }
 
-DeviceContext::OpenDevice DeviceContext::Open() const {
-  const DeviceList list(*api_);
+DeviceContext::Opened DeviceContext::Open() const {
+  int error = 0;
+  const DeviceList list = DeviceList::Get(api_, &error);
   if (!list) {
-    Fail(AcquireStep::kDeviceList, ErrnoOr(EIO));
+    Fail(AcquireStep::kDeviceList, error);
   }
-  ibv_device* device = list.Find(options_.name, options_.kernel_index);
+  ibv_device* device = Find(*api_, list, options_);
   if (device == nullptr) {
     Fail(AcquireStep::kFindDevice, ENODEV, "no such device");
   }
-  OpenDevice opened;
+  Opened opened;
   opened.index = api_->get_device_index(device);
-  opened.context = Make<ibv_context>([&] { return api_->open_device(device); }, "close_device",
-                                     api_->close_device);
+  opened.context = OpenDevice(api_, device, &error);
   if (!opened.context) {
-    Fail(AcquireStep::kOpen, ErrnoOr(EIO));
+    Fail(AcquireStep::kOpen, error);
   }
   return opened;
 }
@@ -191,13 +159,14 @@ std::optional<Gid> DeviceContext::ChoosePortGid(const PortAttributes& attributes
   return choice.gid;
 }
 
-VerbsHandle<ibv_pd> DeviceContext::AllocatePd() const {
+PdHandle DeviceContext::AllocatePd() const {
   if (!options_.need_data_path) {
     return {};
   }
-  auto pd = Make<ibv_pd>([&] { return api_->alloc_pd(context()); }, "dealloc_pd", api_->dealloc_pd);
+  int error = 0;
+  PdHandle pd = AllocPd(api_, context(), &error);
   if (!pd) {
-    Fail(AcquireStep::kProtectionDomain, ErrnoOr(EIO));
+    Fail(AcquireStep::kProtectionDomain, error);
   }
   return pd;
 }
@@ -220,11 +189,11 @@ Stack<DeviceContext::Channel> DeviceContext::CreateChannels(Epoll& epoll) const 
   const uint32_t count = options_.need_data_path ? options_.channels : 0;
   channels.Reserve(count);
   for (uint32_t i = 0; i < count; ++i) {
+    int error = 0;
     Channel channel;
-    channel.channel = Make<ibv_comp_channel>([&] { return api_->create_comp_channel(context()); },
-                                             "destroy_comp_channel", api_->destroy_comp_channel);
+    channel.channel = CreateChannel(api_, context(), &error);
     if (!channel.channel) {
-      Fail(AcquireStep::kChannel, ErrnoOr(EIO));
+      Fail(AcquireStep::kChannel, error);
     }
     channel.watch = Watch(epoll, channel.channel.get()->fd, AcquireStep::kChannelFlags,
                           AcquireStep::kChannelRegistration);
@@ -233,8 +202,8 @@ Stack<DeviceContext::Channel> DeviceContext::CreateChannels(Epoll& epoll) const 
   return channels;
 }
 
-Stack<VerbsHandle<ibv_cq>> DeviceContext::CreateQueues(uint32_t count, AcquireStep step) const {
-  Stack<VerbsHandle<ibv_cq>> queues;
+Stack<CqHandle> DeviceContext::CreateQueues(uint32_t count, AcquireStep step) const {
+  Stack<CqHandle> queues;
   if (!options_.need_data_path) {
     return queues;
   }
@@ -246,10 +215,10 @@ Stack<VerbsHandle<ibv_cq>> DeviceContext::CreateQueues(uint32_t count, AcquireSt
   for (uint32_t i = 0; i < count; ++i) {
     ibv_comp_channel* channel = channels_.empty() ? nullptr : this->channel(i % channels_.size());
     const int vector = static_cast<int>(i % vectors);
-    auto queue = Make<ibv_cq>([&] { return api_->create_cq(context(), cqes, channel, vector); },
-                              "destroy_cq", api_->destroy_cq);
+    int error = 0;
+    CqHandle queue = CreateCq(api_, context(), cqes, channel, vector, &error);
     if (!queue) {
-      Fail(step, ErrnoOr(EIO));
+      Fail(step, error);
     }
     queues.Push(std::move(queue));
   }

@@ -13,8 +13,8 @@ void LogFailedRelease(std::string_view verb, int error) {
   }
 }
 
-// The errno of a call that just gave `object`. It is looked at only after a failure: libibverbs
-// leaves garbage in it after successful calls.
+// The errno of a call that just gave `object`, with errno cleared before it: libibverbs leaves
+// garbage in errno after successful calls, and does not always set it after failed ones.
 template <typename T>
 int ErrorOf(const T* object) {
   if (object != nullptr) {
@@ -48,6 +48,7 @@ void VerbsDeleter::operator()(ibv_cq* cq) const {
 DeviceList DeviceList::Get(std::shared_ptr<const VerbsApi> verbs, int* error) {
   DeviceList result;
   int count = 0;
+  errno = 0;
   ibv_device** list = verbs->get_device_list(&count);
   *error = ErrorOf(list);
   result.count_ = list != nullptr ? static_cast<size_t>(count) : 0;
@@ -56,12 +57,14 @@ DeviceList DeviceList::Get(std::shared_ptr<const VerbsApi> verbs, int* error) {
 }
 
 ContextHandle OpenDevice(std::shared_ptr<const VerbsApi> verbs, ibv_device* device, int* error) {
+  errno = 0;
   ibv_context* context = verbs->open_device(device);
   *error = ErrorOf(context);
   return ContextHandle(context, VerbsDeleter{std::move(verbs)});
 }
 
 PdHandle AllocPd(std::shared_ptr<const VerbsApi> verbs, ibv_context* context, int* error) {
+  errno = 0;
   ibv_pd* pd = verbs->alloc_pd(context);
   *error = ErrorOf(pd);
   return PdHandle(pd, VerbsDeleter{std::move(verbs)});
@@ -69,6 +72,7 @@ PdHandle AllocPd(std::shared_ptr<const VerbsApi> verbs, ibv_context* context, in
 
 ChannelHandle CreateChannel(std::shared_ptr<const VerbsApi> verbs, ibv_context* context,
                             int* error) {
+  errno = 0;
   ibv_comp_channel* channel = verbs->create_comp_channel(context);
   *error = ErrorOf(channel);
   return ChannelHandle(channel, VerbsDeleter{std::move(verbs)});
@@ -76,6 +80,7 @@ ChannelHandle CreateChannel(std::shared_ptr<const VerbsApi> verbs, ibv_context* 
 
 CqHandle CreateCq(std::shared_ptr<const VerbsApi> verbs, ibv_context* context, int cqe,
                   ibv_comp_channel* channel, int vector, int* error) {
+  errno = 0;
   ibv_cq* cq = verbs->create_cq(context, cqe, channel, vector);
   *error = ErrorOf(cq);
   return CqHandle(cq, VerbsDeleter{std::move(verbs)});

@@ -10,9 +10,10 @@
 #include "nicmon/base/clock.h"
 #include "nicmon/base/epoll.h"
 #include "nicmon/device/gid.h"
-#include "nicmon/device/handles.h"
 #include "nicmon/device/pause_reasons.h"
 #include "nicmon/device/port_query.h"
+#include "nicmon/device/stack.h"
+#include "nicmon/verbs/handles.h"
 #include "nicmon/verbs/verbs_api.h"
 
 namespace nicmon {
@@ -121,38 +122,38 @@ class DeviceContext {
   PauseReasons& pauses() { return pauses_; }
 
  private:
-  struct OpenDevice {
-    VerbsHandle<ibv_context> context;
+  struct Opened {
+    ContextHandle context;
     int index = -1;
   };
   struct Channel {
-    VerbsHandle<ibv_comp_channel> channel;
+    ChannelHandle channel;
     EpollRegistration watch;  // ends before the channel's fd is closed
   };
 
-  OpenDevice Open() const;
+  Opened Open() const;
   DeviceAttributes QueryDevice() const;
   std::optional<Gid> CheckPort() const;
   std::optional<Gid> ChoosePortGid(const PortAttributes& attributes) const;
-  VerbsHandle<ibv_pd> AllocatePd() const;
+  PdHandle AllocatePd() const;
   EpollRegistration Watch(Epoll& epoll, int fd, AcquireStep flags_step,
                           AcquireStep registration_step) const;
   Stack<Channel> CreateChannels(Epoll& epoll) const;
-  Stack<VerbsHandle<ibv_cq>> CreateQueues(uint32_t count, AcquireStep step) const;
+  Stack<CqHandle> CreateQueues(uint32_t count, AcquireStep step) const;
   PortReading FirstQuery();
   PauseReasons InitialPauses() const;
   [[noreturn]] void Fail(AcquireStep step, int error, const std::string& note = "") const;
 
   std::shared_ptr<const VerbsApi> api_;
   AcquireOptions options_;
-  OpenDevice device_;
+  Opened device_;
   DeviceAttributes attributes_;
   std::optional<Gid> gid_;
-  VerbsHandle<ibv_pd> pd_;
+  PdHandle pd_;
   EpollRegistration async_watch_;
   Stack<Channel> channels_;
-  Stack<VerbsHandle<ibv_cq>> data_cqs_;
-  Stack<VerbsHandle<ibv_cq>> notification_cqs_;
+  Stack<CqHandle> data_cqs_;
+  Stack<CqHandle> notification_cqs_;
   SpeedPolicy speed_policy_;
   PortReading first_query_;
   PauseReasons pauses_;
