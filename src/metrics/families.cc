@@ -68,6 +68,9 @@ struct Emit {
     for (const Subject& subject : all) {
       samples.Under(subject.labels);
       emit(samples, *subject.view);
+      if (&subject == &all.front()) {
+        samples.ReserveFor(all.size());
+      }
     }
   }
 };
@@ -83,7 +86,6 @@ std::vector<prometheus::MetricFamily> BuildFamilies(const MetricsInput& input) {
       continue;
     }
     prometheus::MetricFamily family{std::string(row.name), std::string(row.help), row.type, {}};
-    family.metric.reserve(subjects.ports.size());
     Samples samples(family, input.profile);
     std::visit(Emit{samples, subjects}, row.emit);
     if (!family.metric.empty()) {

@@ -2,9 +2,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
-#include <iterator>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>

@@ -26,6 +26,9 @@ class Samples {
   /// `labels` must outlive the samples added under it.
   void Under(const Labels& labels) { common_ = &labels; }
 
+  /// Makes room for as many subjects as the one seen so far.
+  void ReserveFor(size_t subjects) { family_.metric.reserve(family_.metric.size() * subjects); }
+
   void Add(double value) { Add({}, value); }
   template <typename T>
   void Add(const std::optional<T>& value) {

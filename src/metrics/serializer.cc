@@ -1,8 +1,11 @@
 #include <charconv>
 #include <cmath>
+#include <cstdint>
+#include <limits>
 #include <ostream>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 #include "nicmon/metrics/exposition.h"
 
@@ -64,6 +67,10 @@ void AppendEscaped(std::string& out, std::string_view text, bool quoted) {
   size_t copied = 0;
   for (size_t i = 0; i < text.size();) {
     const char c = text[i];
+    if (static_cast<unsigned char>(c) < 0x80 && c != '\\' && c != '\n' && c != '"') {
+      ++i;  // nearly always
+      continue;
+    }
     const size_t length = Utf8Length(text.substr(i));
     const std::string_view replaced = length == 0          ? "\xEF\xBF\xBD"
                                       : c == '\\'          ? "\\\\"

@@ -1,0 +1,6 @@
+if(NICMON_BENCH)
+  find_package(benchmark REQUIRED)
+  add_executable(exposition_bench ${CMAKE_CURRENT_SOURCE_DIR}/bench/exposition_bench.cc)
+  target_include_directories(exposition_bench PRIVATE "${PROJECT_SOURCE_DIR}/tests")
+  target_link_libraries(exposition_bench PRIVATE nicmon_core benchmark::benchmark)
+endif()

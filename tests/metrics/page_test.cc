@@ -1,0 +1,121 @@
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <sstream>
+
+#include "metrics/page.h"
+#include "nicmon/metrics/table.h"
+#include "nicmon/monitor/stats.h"
+
+namespace nicmon {
+namespace {
+
+using test::DeviceSpec;
+using test::FullestDevice;
+using test::Page;
+
+MetricsInput SampleInput(MetricsProfile profile) {
+  DeviceSpec odd("od\"d\\\n\xFF");
+  odd.data.identity.board_id = "Größe \"4\"";
+  MetricsInput input =
+      Page::InputOf({FullestDevice("mlx5_0"), DeviceSpec("mlx5_1", 2), odd}, profile);
+  const NodeStats stats;
+  input.event_publish = stats.event_publish_seconds.Collect();
+  input.drain_events = stats.drain_events_per_wakeup.Collect();
+  input.port_query = stats.port_query_seconds.Collect();
+  input.http.request_duration = prometheus::Histogram({0.1, 1}).Collect();
+  input.http.requests[200] = 1;
+  input.http.rejected["too_many"] = 0;
+  input.http.admin_actions[{"pause", "ok"}] = 1;
+  input.view.expected_ports = 2;
+  input.config_reload_ok = true;
+  input.process = ReadProcess();
+  return input;
+}
+
+class Promtool : public ::testing::TestWithParam<MetricsProfile> {};
+
+TEST_P(Promtool, FindsNothing) {
+  const bool ci = std::getenv("CI") != nullptr && std::string(std::getenv("CI")) == "true";
+  if (std::system("command -v promtool > /dev/null") != 0) {
+    ASSERT_FALSE(ci) << "promtool is missing";
+    GTEST_SKIP() << "promtool is missing (Debian package prometheus)";
+  }
+  const auto directory = std::filesystem::path(::testing::TempDir());
+  const auto name = "nicmon_page_" + std::to_string(static_cast<int>(GetParam())) + "_" +
+                    std::to_string(::getpid());
+  const auto page = directory / name, report = directory / (name + ".report");
+  std::ofstream(page, std::ios::binary) << Page(SampleInput(GetParam())).text();
+  const int status = std::system(
+      ("promtool check metrics < " + page.string() + " > " + report.string() + " 2>&1").c_str());
+  std::stringstream found;
+  found << std::ifstream(report).rdbuf();
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(found.str(), "");
+  std::filesystem::remove(page);
+  std::filesystem::remove(report);
+}
+
+INSTANTIATE_TEST_SUITE_P(Profiles, Promtool,
+                         ::testing::Values(MetricsProfile::kMinimal, MetricsProfile::kStandard,
+                                           MetricsProfile::kFull));
+
+// A table that promtool is happy with because rows are missing would prove nothing.
+TEST(SamplePage, HasEveryRow) {
+  const Page page(SampleInput(MetricsProfile::kFull));
+  for (const MetricRow& row : MetricTable()) {
+    const std::string name(row.name);
+    const bool histogram = row.type == prometheus::MetricType::Histogram;
+    EXPECT_GT(page.Count(histogram ? name + "_count" : name), 0U) << name;
+  }
+  EXPECT_FALSE(page.has_duplicates());
+}
+
+std::string ProfileName(MetricsProfile profile) {
+  switch (profile) {
+    case MetricsProfile::kMinimal:
+      return "minimal";
+    case MetricsProfile::kStandard:
+      return "standard";
+    case MetricsProfile::kFull:
+      return "full";
+  }
+  return "";
+}
+
+std::string TypeName(prometheus::MetricType type) {
+  return type == prometheus::MetricType::Counter     ? "counter"
+         : type == prometheus::MetricType::Histogram ? "histogram"
+                                                     : "gauge";
+}
+
+/// The rows "| `name` | type | profile | …" of docs/metrics.md: name → "type profile".
+std::map<std::string, std::string> DocumentedMetrics() {
+  std::ifstream file(NICMON_DOCS_DIR "/metrics.md");
+  EXPECT_TRUE(file) << "docs/metrics.md cannot be read";
+  const std::regex row("^\\| `([a-z_]+)` \\| ([a-z]+) \\| ([a-z]+) \\|.*");
+  std::map<std::string, std::string> rows;
+  std::smatch match;
+  for (std::string line; std::getline(file, line);) {
+    if (std::regex_match(line, match, row)) {
+      EXPECT_TRUE(rows.emplace(match[1], match[2].str() + " " + match[3].str()).second) << match[1];
+    }
+  }
+  return rows;
+}
+
+TEST(Docs, ListExactlyTheTable) {
+  std::map<std::string, std::string> table;
+  for (const MetricRow& row : MetricTable()) {
+    table.emplace(row.name, TypeName(row.type) + " " + ProfileName(row.profile));
+  }
+  EXPECT_EQ(DocumentedMetrics(), table);
+}
+
+}  // namespace
+}  // namespace nicmon
