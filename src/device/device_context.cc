@@ -16,7 +16,7 @@ namespace {
 /// The device of exactly that name (and index); nullptr when there is none.
 ibv_device* Find(const VerbsApi& api, const DeviceList& list, const AcquireOptions& options) {
   for (ibv_device* device : list.devices()) {
-    if (std::string_view(device->name) == options.name &&
+    if (api.get_device_name(device) == options.name &&
         (!options.kernel_index || *options.kernel_index == api.get_device_index(device))) {
       return device;
     }

@@ -92,9 +92,10 @@ DiscoveryPass Discovery::Look(std::string* note) {
   };
   for (ibv_device* device : list.devices()) {
     listed_uverbs.insert(device->dev_name);
-    unlisted.erase(device->name);
-    if (watch_(device->name)) {
-      add({device->name, verbs_->get_device_index(device), device->dev_name, true},
+    const std::string name = verbs_->get_device_name(device);
+    unlisted.erase(name);
+    if (watch_(name)) {
+      add({name, verbs_->get_device_index(device), device->dev_name, true},
           verbs_->get_device_guid(device));
     }
   }

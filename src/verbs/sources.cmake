@@ -1,7 +1,10 @@
 target_sources(
   nicmon_core PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/verbs/events.cc
                       ${CMAKE_CURRENT_SOURCE_DIR}/verbs/handles.cc
-                      ${CMAKE_CURRENT_SOURCE_DIR}/verbs/link_speed.cc)
+                      ${CMAKE_CURRENT_SOURCE_DIR}/verbs/library.cc
+                      ${CMAKE_CURRENT_SOURCE_DIR}/verbs/link_speed.cc
+                      ${CMAKE_CURRENT_SOURCE_DIR}/verbs/query_port.cc
+                      ${CMAKE_CURRENT_SOURCE_DIR}/verbs/real_verbs.cc)
 
 # An enumerator cannot be detected in C++ itself; rdma-core has this one from 62 on.
 include(CheckCXXSourceCompiles)

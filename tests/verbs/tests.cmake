@@ -1,0 +1,5 @@
+nicmon_test(verbs_tables_test ${CMAKE_CURRENT_SOURCE_DIR}/verbs/verbs_tables_test.cc)
+nicmon_test(drain_test ${CMAKE_CURRENT_SOURCE_DIR}/verbs/drain_test.cc)
+nicmon_test(handles_test ${CMAKE_CURRENT_SOURCE_DIR}/verbs/handles_test.cc)
+nicmon_test(real_verbs_test ${CMAKE_CURRENT_SOURCE_DIR}/verbs/real_verbs_test.cc)
+nicmon_test(query_port_test ${CMAKE_CURRENT_SOURCE_DIR}/verbs/query_port_test.cc)
