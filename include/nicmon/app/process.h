@@ -1,0 +1,27 @@
+#pragma once
+
+#include "nicmon/base/clock.h"
+
+namespace nicmon {
+
+/// main()'s first statement. From here on SIGTERM and SIGINT end the process with 0, as PID 1 too
+/// (which the kernel's default action would not): at once until HoldStopSignals(), through the
+/// control loop after it. SIGPIPE is ignored, SIGHUP waits for the control loop.
+void PrepareSignals();
+
+/// Makes SIGTERM and SIGINT wait for the control loop. Call before the first thread: threads
+/// inherit the mask.
+void HoldStopSignals();
+
+/// Puts /dev/null where standard input, output or error are closed, so that no socket of ours ever
+/// gets their numbers and with them what is meant for the log.
+void OpenStandardStreams();
+
+/// Settings of glibc's allocator that suit few large, short-lived buffers (scrapes) beside many
+/// threads that allocate little.
+void TuneAllocator();
+
+/// Ends the process with 0 after `delay` (at most some seconds), whatever hangs by then.
+void ArmLastResort(Duration delay);
+
+}  // namespace nicmon

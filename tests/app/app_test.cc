@@ -1,0 +1,158 @@
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <array>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "config/temp_file.h"
+#include "nicmon/app/hardware.h"
+#include "nicmon/app/watchdog.h"
+#include "nicmon/base/log.h"
+#include "nicmon/base/unique_fd.h"
+
+namespace nicmon {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using testing::TempDir;
+
+/// Everything logged while it lives.
+class LogCapture {
+ public:
+  LogCapture() {
+    std::array<int, 2> fds{};
+    if (::pipe2(fds.data(), O_CLOEXEC) == 0) {
+      read_.reset(fds[0]);
+      write_.reset(fds[1]);
+    }
+    log::Start(log::Format::kText, log::Level::kInfo, write_.get());
+  }
+  ~LogCapture() { log::Stop(1000); }
+
+  /// The records so far without time; ends the capture.
+  std::vector<std::string> Records() {
+    log::Stop(5000);
+    write_.reset();
+    std::string text;
+    std::array<char, 4096> buffer;
+    for (ssize_t n = 0; (n = ::read(read_.get(), buffer.data(), buffer.size())) > 0;) {
+      text.append(buffer.data(), static_cast<size_t>(n));
+    }
+    std::vector<std::string> records;
+    for (size_t begin = 0, end = 0; (end = text.find('\n', begin)) != std::string::npos;
+         begin = end + 1) {
+      records.push_back(text.substr(begin + 25, end - begin - 25));
+    }
+    return records;
+  }
+
+ private:
+  UniqueFd read_, write_;
+};
+
+TEST(DeviceFilter, MatchesWholeNamesAndExcludeIsStronger) {
+  Config config;
+  EXPECT_TRUE(DeviceFilter(config)("any"));
+  config.device_include = "mlx5_[0-3]|rxe.*";
+  config.device_exclude = "mlx5_2|rxe0";
+  const auto watch = DeviceFilter(config);
+  EXPECT_TRUE(watch("mlx5_1"));
+  EXPECT_FALSE(watch("mlx5_11"));
+  EXPECT_FALSE(watch("mlx5_2"));
+  EXPECT_TRUE(watch("rxe01"));
+  EXPECT_FALSE(watch("rxe0"));
+  EXPECT_FALSE(watch("irdma0"));
+}
+
+TEST(OpenHardware, RefusesToSimulateBesideRealDevices) {
+  const TempDir host;
+  Config config;
+  config.simulate = "";
+  EXPECT_NE(OpenHardware(config, host.path()).simulated, nullptr);
+  std::filesystem::create_directories(host.path() + "/class/infiniband/hfi1_0");
+  std::filesystem::create_directories(host.path() + "/class/infiniband/irdma0");
+  try {
+    OpenHardware(config, host.path());
+    FAIL() << "not refused";
+  } catch (const std::runtime_error& error) {
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("hfi1_0, irdma0"), HasSubstr("--simulate-force")));
+  }
+  config.simulate_force = true;
+  EXPECT_NE(OpenHardware(config, host.path()).simulated, nullptr);
+}
+
+TEST(OpenHardware, AnExplicitSysfsRootGivesTheIdentityOfSimulatedDevices) {
+  const TempDir host;
+  const TempDir tree;
+  std::filesystem::create_directories(tree.path() + "/class/infiniband/mlx5_0");
+  tree.Write("class/infiniband/mlx5_0/board_id", "BOARD\n");
+  Config config;
+  config.simulate = "";
+  EXPECT_NE(OpenHardware(config, host.path()).sysfs.read("class/infiniband/mlx5_0/board_id").text,
+            "BOARD\n");
+  config.sysfs_root = tree.path();
+  config.sysfs_root_given = true;
+  EXPECT_EQ(OpenHardware(config, host.path()).sysfs.read("class/infiniband/mlx5_0/board_id").text,
+            "BOARD\n");
+}
+
+NodeView ViewWithDevice(bool stalled) {
+  auto snapshot = std::make_shared<DeviceSnapshot>();
+  snapshot->id = 7;
+  snapshot->name = "mlx5_0";
+  DeviceView device;
+  device.data = snapshot;
+  device.stalled = stalled;
+  device.stalled_call = "query_port";
+  device.stalled_for = std::chrono::milliseconds(3250);
+  NodeView view;
+  view.devices.push_back(device);
+  return view;
+}
+
+TEST(Watchdog, LogsWhatBeginsAndEndsToBeStuckOnce) {
+  LogCapture capture;
+  Watchdog watchdog(std::make_shared<Holds>(Clock::Real()), [](DeviceId) {});
+  NodeView stuck = ViewWithDevice(true);
+  stuck.discovery_stalled = true;
+  for (const NodeView& view :
+       {ViewWithDevice(false), stuck, stuck, ViewWithDevice(false), ViewWithDevice(false)}) {
+    watchdog.Turn(view);
+  }
+  EXPECT_THAT(
+      capture.Records(),
+      ElementsAre("WARNING device does not answer, its ports do not serve device=mlx5_0 "
+                  "call=query_port seconds=3.2",
+                  "WARNING the device list does not answer, new devices are not seen",
+                  "INFO device answers again device=mlx5_0", "INFO the device list answers again"));
+}
+
+TEST(Watchdog, EndsHoldsThatHaveRunOutAndPokesTheirDevice) {
+  LogCapture capture;
+  auto now = std::make_shared<WallTime>(std::chrono::hours(1));
+  Clock clock = Clock::Real();
+  clock.wall = [now] { return *now; };
+  auto holds = std::make_shared<Holds>(clock);
+  Hold hold;
+  holds->Pause({7, 1}, "mlx5_0", "bad cable", "ann", *now + std::chrono::seconds(10), false, &hold);
+  std::vector<DeviceId> poked;
+  Watchdog watchdog(holds, [&](DeviceId id) { poked.push_back(id); });
+  watchdog.Turn({});
+  EXPECT_THAT(poked, IsEmpty());
+  *now += std::chrono::seconds(11);
+  watchdog.Turn({});
+  watchdog.Turn({});
+  EXPECT_THAT(poked, ElementsAre(7));
+  EXPECT_THAT(capture.Records(), ElementsAre("INFO hold has run out device=mlx5_0 port=1 id=" +
+                                             hold.id + " reason=\"bad cable\" by=ann"));
+}
+
+}  // namespace
+}  // namespace nicmon
