@@ -3,7 +3,7 @@
 set(NICMON_VM_CACHE "${CMAKE_BINARY_DIR}/vm-cache" CACHE PATH "Where fetched guest kernels are kept")
 
 function(nicmon_guest_test name kernel)
-  add_test(NAME ${name} COMMAND "${CMAKE_CURRENT_LIST_DIR}/vm/run" --kernel ${kernel}
+  add_test(NAME ${name} COMMAND "${PROJECT_SOURCE_DIR}/tests/vm/run" --kernel ${kernel}
                                 $<TARGET_FILE:nicmon>)
   set_tests_properties(
     ${name} PROPERTIES LABELS vm TIMEOUT 1500 RUN_SERIAL ON SKIP_RETURN_CODE 77

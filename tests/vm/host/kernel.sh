@@ -1,46 +1,12 @@
 # shellcheck shell=bash
 # Fetches a Debian kernel (and, for "newer", the user space that goes with it) without installing
-# anything. Sourced by run; needs common.sh.
+# anything. Sourced by run; needs common.sh and scripts/lib.sh.
 #
 # own    linux-image-amd64 of this machine's own suite
 # newer  the same of a newer suite, with that suite's libibverbs and C library in overlay/
 #
 # The result, $KERNEL_DIR, holds: vmlinuz, version, modules/*.ko, modules.order (one file name per
 # line, in the order to load) and for newer overlay/ (files laid over the guest's root).
-
-# The machine's own Debian entry, so that a mirror or a pinned snapshot is honoured; only the suite
-# is replaced. Writes $1/main.{list,sources}; $2 is this machine's suite, $3 the suite wanted.
-rewrite_sources() {
-  local out=$1 own=$2 suite=$3 file
-  mkdir -p "$out"
-  for file in /etc/apt/sources.list /etc/apt/sources.list.d/*.list; do
-    [[ -r $file ]] || continue
-    awk -v own="$own" -v suite="$suite" '
-      $1 == "deb" {
-        for (i = 2; i <= NF; i++) if ($i == own || $i == "stable") { $i = suite; print; next }
-      }' "$file"
-  done >"$out/main.list"
-  for file in /etc/apt/sources.list.d/*.sources; do
-    [[ -r $file ]] || continue
-    grep -v '^#' "$file" | awk -v own="$own" -v suite="$suite" '
-      BEGIN { RS = ""; FS = "\n" }
-      {
-        hit = 0; text = ""
-        for (i = 1; i <= NF; i++) {
-          line = $i
-          if (line ~ /^Suites:/) {
-            n = split(line, words, /[ \t]+/)
-            for (j = 2; j <= n; j++) if (words[j] == own || words[j] == "stable") hit = 1
-            line = "Suites: " suite
-          }
-          if (line ~ /^Types:/) line = "Types: deb"
-          text = text line "\n"
-        }
-        if (hit) print text
-      }'
-  done >"$out/main.sources"
-  [[ -s $out/main.list || -s $out/main.sources ]]
-}
 
 # An apt of its own under $1: nothing of the machine's state is read or written.
 private_apt() {
@@ -135,7 +101,7 @@ fetch_kernel() {
   flock 9
   if [[ ! -e $KERNEL_DIR/complete ]]; then
     rm -rf "$KERNEL_DIR"
-    codename=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
+    codename=$(debian_codename)
     [[ -n $codename ]] || skip "this is no Debian release: no kernel to fetch"
     local suites=("$codename")
     [[ $flavour == own ]] || read -ra suites <<<"${NICMON_VM_NEWER_SUITES:-sid trixie}"
