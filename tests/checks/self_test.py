@@ -45,6 +45,7 @@ class Layering(unittest.TestCase):
             ("src/device/x.cc", '"nicmon/monitor/snapshot.h"'),
             ("src/base/x.cc", '"nicmon/verbs/events.h"'),
             ("include/nicmon/monitor/snapshot.h", '"nicmon/device/device_context.h"'),
+            ("src/monitor/x.cc", '"nicmon/app/node.h"'),
             ("src/unheard_of/x.cc", '"nicmon/base/clock.h"'),
         ]:
             code, output = self.judge(path, header)
