@@ -126,7 +126,7 @@ std::string SimulatedRnic::SetFile(const std::string& path, FileRead content) {
 
 std::string SimulatedRnic::RemoveFile(const std::string& path) {
   Lock lock(impl_->mutex);
-  return impl_->tree.Remove(path) ? "" : "no such file";
+  return impl_->tree.Hide(path) ? "" : "no such file";
 }
 
 int SimulatedRnic::Hanging() const {

@@ -29,6 +29,7 @@ std::deque<std::string> Split(std::string_view path) {
 struct SysfsTree::Node {
   Kind kind = Kind::kDirectory;
   bool pinned = false;
+  bool hidden = false;
   int owner = kNoOwner;
   int error = 0;  // of reading the file
   uint64_t inode = 0;
@@ -57,7 +58,7 @@ SysfsTree::Node* SysfsTree::Find(std::string_view path, bool follow_last) const 
       continue;
     }
     const auto child = node->children.find(part);
-    if (child == node->children.end()) {
+    if (child == node->children.end() || child->second->hidden) {
       return nullptr;
     }
     node = child->second.get();
@@ -120,6 +121,7 @@ bool SysfsTree::Pin(const std::string& path, FileRead content) {
   }
   node->kind = Kind::kFile;
   node->pinned = true;
+  node->hidden = false;
   node->error = content.error;
   node->text = std::move(content.text);
   return true;
@@ -132,13 +134,20 @@ void SysfsTree::Link(const std::string& path, int owner, const std::string& targ
   node->text = target;
 }
 
-bool SysfsTree::Remove(const std::string& path) {
+void SysfsTree::Remove(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  Node* directory = Find(std::string_view(path).substr(0, slash), true);
+  if (slash != std::string::npos && directory != nullptr) {
+    directory->children.erase(path.substr(slash + 1));
+  }
+}
+
+bool SysfsTree::Hide(const std::string& path) {
   Node* node = Find(path, false);
   if (node == nullptr || node == root_.get()) {
     return false;
   }
-  const std::string name = node->name;
-  node->parent->children.erase(name);
+  node->hidden = true;
   return true;
 }
 
@@ -166,7 +175,9 @@ std::vector<std::string> SysfsTree::List(const std::string& path) const {
   std::vector<std::string> names;
   if (const Node* node = Find(path, true); node != nullptr) {
     for (const auto& [name, child] : node->children) {
-      names.push_back(name);
+      if (!child->hidden) {
+        names.push_back(name);
+      }
     }
   }
   return names;

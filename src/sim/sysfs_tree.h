@@ -30,7 +30,10 @@ class SysfsTree {
   bool Pin(const std::string& path, FileRead content);
   void Link(const std::string& path, int owner, const std::string& target);
   /// Removes what stands at the path itself (a link, not its target) with all below.
-  bool Remove(const std::string& path);
+  void Remove(const std::string& path);
+  /// Makes the path and all below look absent, whatever is written there later, until it is removed
+  /// or pinned; false when there is no such path.
+  bool Hide(const std::string& path);
   /// Gives the entry another name in the same directory. It stays the same thing (inode).
   void Rename(const std::string& path, const std::string& name);
 
