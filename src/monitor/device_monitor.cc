@@ -160,6 +160,7 @@ void DeviceMonitor::Turn(Duration max_wait) {
       done.emplace_back(command, RunCommand(*command));
     }
   }
+  Settle();
   if (shared_->clock.steady() >= next_tick_) {
     Tick();
   }

@@ -202,6 +202,16 @@ void DeviceMonitor::ScanGid(PortTracker& port) {
   }
 }
 
+void DeviceMonitor::Settle() {
+  const Now now = Time();
+  for (const auto& port : ports_) {
+    if (port->settle_deadline() && *port->settle_deadline() <= now.steady) {
+      port->Settle(now);
+      dirty_ = true;
+    }
+  }
+}
+
 void DeviceMonitor::Tick() {
   const Now now = Time();
   const Duration elapsed = now.steady - last_tick_;

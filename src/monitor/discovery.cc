@@ -14,29 +14,13 @@ namespace {
 constexpr char kClass[] = "class/infiniband";
 constexpr char kVerbsClass[] = "class/infiniband_verbs";
 
-/// Devices that sysfs has and the verbs list has not: their device node is missing. The entry under
-/// class/infiniband alone is no sign of a device, it outlives the device's removal.
-std::vector<DeviceSighting> FindUnlisted(const SysfsFiles& sysfs,
-                                         const std::set<std::string>& names,
-                                         const std::set<std::string>& listed_uverbs) {
-  std::vector<DeviceSighting> unlisted;
-  if (names.empty()) {
-    return unlisted;
+/// The name a device has now, by its uverbs entry; empty when sysfs does not tell.
+std::string ReadName(const SysfsFiles& sysfs, const std::string& uverbs) {
+  std::string name = sysfs.read(std::string(kVerbsClass) + "/" + uverbs + "/ibdev").text;
+  while (!name.empty() && name.back() == '\n') {
+    name.pop_back();
   }
-  for (const std::string& uverbs : sysfs.list(kVerbsClass)) {
-    // Entries of listed devices are not read: some of those may be excluded.
-    if (listed_uverbs.contains(uverbs) || !uverbs.starts_with("uverbs")) {
-      continue;
-    }
-    std::string name = sysfs.read(std::string(kVerbsClass) + "/" + uverbs + "/ibdev").text;
-    while (!name.empty() && name.back() == '\n') {
-      name.pop_back();
-    }
-    if (names.contains(name)) {
-      unlisted.push_back({name, -1, uverbs, false});
-    }
-  }
-  return unlisted;
+  return name;
 }
 
 }  // namespace
@@ -45,38 +29,68 @@ std::optional<Inode> UverbsInode(const SysfsFiles& sysfs, const std::string& uve
   return uverbs.empty() ? std::nullopt : sysfs.inode(std::string(kVerbsClass) + "/" + uverbs);
 }
 
-FoundDevice Discovery::Describe(const DeviceSighting& sighting, uint64_t node_guid) {
+void Discovery::Describe(const DeviceSighting& sighting, uint64_t node_guid, DiscoveryPass* pass) {
   const Key key{sighting.name, sighting.kernel_index, sighting.uverbs};
-  FoundDevice device;
-  if (const auto it = seen_.find(key); it != seen_.end()) {
-    device = it->second;
-  } else {
+  const auto known = seen_.find(key);
+  FoundDevice device = known != seen_.end() ? known->second : FoundDevice{};
+  if (known == seen_.end()) {
     device.function = ReadFunction(sysfs_, sighting.name);
-    if (Watched(device)) {
-      device.pci_address = ReadIdentity(sysfs_, sighting.name).pci_address;
-    }
-    device.inode = UverbsInode(sysfs_, sighting.uverbs);
   }
-  if (sighting.kernel_index < 0) {
+  const bool watched = all_functions_ || device.function == DeviceFunction::kPhysical;
+  if (known == seen_.end() && watched) {
+    device.pci_address = ReadIdentity(sysfs_, sighting.name).pci_address;
+    device.inode = UverbsInode(sysfs_, sighting.uverbs);
+  } else if (sighting.kernel_index < 0 && watched) {
     device.inode = UverbsInode(sysfs_, sighting.uverbs);  // all that tells a successor
   }
   device.node_guid = node_guid;
   device.sighting = sighting;
   seen_next_[key] = device;
-  return device;
+  if (watched) {
+    pass->found.push_back(std::move(device));
+  }
+}
+
+std::string Discovery::CurrentName(const ibv_device& device,
+                                   const std::set<std::string>& names) const {
+  // libibverbs keeps the entry of a device it has listed before, with the name it had then: a
+  // rename shows in sysfs only. The entry of an excluded device is not read as long as its name is
+  // in use.
+  if (names.contains(device.name) && !watch_(device.name)) {
+    return device.name;
+  }
+  const std::string name = ReadName(sysfs_, device.dev_name);
+  return name.empty() ? device.name : name;
+}
+
+void Discovery::FindUnlisted(const std::set<std::string>& names,
+                             const std::set<std::string>& listed_uverbs, DiscoveryPass* pass,
+                             std::string* note) {
+  if (names.empty()) {
+    return;
+  }
+  for (const std::string& uverbs : sysfs_.list(kVerbsClass)) {
+    // Entries of listed devices are not read: some of those may be excluded. An entry under
+    // class/infiniband alone is no sign of a device, it outlives the device's removal.
+    if (listed_uverbs.contains(uverbs) || !uverbs.starts_with("uverbs")) {
+      continue;
+    }
+    const std::string name = ReadName(sysfs_, uverbs);
+    if (names.contains(name)) {
+      *note +=
+          (note->empty() ? "sysfs has devices whose /dev/infiniband node is missing: " : ", ") +
+          name + " (" + uverbs + ")";
+      Describe({name, -1, uverbs, false}, 0, pass);
+    }
+  }
 }
 
 DiscoveryPass Discovery::Look(std::string* note) {
   DiscoveryPass pass;
   note->clear();
   seen_next_.clear();
-  std::set<std::string> unlisted;  // names in sysfs that are watched and not in the verbs list
-  for (const std::string& name : sysfs_.list(kClass)) {
-    if (watch_(name)) {
-      unlisted.insert(name);
-    }
-  }
-  std::set<std::string> listed_uverbs;
+  const std::vector<std::string> listing = sysfs_.list(kClass);
+  const std::set<std::string> names(listing.begin(), listing.end());
   int list_error = 0;
   const DeviceList list = DeviceList::Get(verbs_, &list_error);
   if (!list && list_error != ENOSYS) {
@@ -84,26 +98,19 @@ DiscoveryPass Discovery::Look(std::string* note) {
     *note = "the verbs device list cannot be had: " + ErrnoText(list_error);
     return pass;
   }
-  const auto add = [&](const DeviceSighting& sighting, uint64_t guid) {
-    FoundDevice device = Describe(sighting, guid);
-    if (Watched(device)) {
-      pass.found.push_back(std::move(device));
-    }
-  };
+  std::set<std::string> unlisted = names;
+  std::set<std::string> listed_uverbs;
   for (ibv_device* device : list.devices()) {
+    const std::string name = CurrentName(*device, names);
     listed_uverbs.insert(device->dev_name);
-    const std::string name = verbs_->get_device_name(device);
     unlisted.erase(name);
     if (watch_(name)) {
-      add({name, verbs_->get_device_index(device), device->dev_name, true},
-          verbs_->get_device_guid(device));
+      Describe({name, verbs_->get_device_index(device), device->dev_name, true},
+               verbs_->get_device_guid(device), &pass);
     }
   }
-  for (const DeviceSighting& sighting : FindUnlisted(sysfs_, unlisted, listed_uverbs)) {
-    *note += (note->empty() ? "sysfs has devices whose /dev/infiniband node is missing: " : ", ") +
-             sighting.name + " (" + sighting.uverbs + ")";
-    add(sighting, 0);
-  }
+  std::erase_if(unlisted, [this](const std::string& name) { return !watch_(name); });
+  FindUnlisted(unlisted, listed_uverbs, &pass, note);
   seen_ = std::move(seen_next_);
   return pass;
 }

@@ -3,6 +3,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -32,10 +33,12 @@ class Discovery {
  private:
   using Key = std::tuple<std::string, int, std::string>;  // name, kernel index, uverbs
 
-  bool Watched(const FoundDevice& device) const {
-    return all_functions_ || device.function == DeviceFunction::kPhysical;
-  }
-  FoundDevice Describe(const DeviceSighting& sighting, uint64_t node_guid);
+  std::string CurrentName(const ibv_device& device, const std::set<std::string>& names) const;
+  /// Devices that sysfs has under one of `names` and the verbs list has not.
+  void FindUnlisted(const std::set<std::string>& names, const std::set<std::string>& listed_uverbs,
+                    DiscoveryPass* pass, std::string* note);
+  /// Adds a device to the pass, unless it is a function that is not watched.
+  void Describe(const DeviceSighting& sighting, uint64_t node_guid, DiscoveryPass* pass);
 
   std::shared_ptr<const VerbsApi> verbs_;
   SysfsFiles sysfs_;

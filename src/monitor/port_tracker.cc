@@ -316,7 +316,6 @@ void PortTracker::OnTick(Duration elapsed, Now now) {
     estimate_.Sample(0);
     data_.estimate_bytes_per_second = estimate_.value();
   }
-  Settle(now);
 }
 
 void PortTracker::StartSettling(Now now) {

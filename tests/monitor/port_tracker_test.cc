@@ -46,6 +46,7 @@ class PortTrackerTest : public ::testing::Test {
   }
   void Tick(const PortObservation& seen) {
     clock_.Advance(seconds(1));
+    port_.Settle(Time());
     port_.OnTick(seconds(1), Time());
     port_.OnObservation(seen, QuerySource::kTick, Time());
   }
@@ -111,7 +112,8 @@ TEST_F(PortTrackerTest, DownAndUpByEvents) {
   Event(PortEvent::kPortErr, Seen(kStateDown));
   EXPECT_EQ(counts().to_down, 1U);
   EXPECT_EQ(port().last_change, clock_.wall());
-  EXPECT_EQ(port().effective_speed_bps, std::nullopt) << "speeds of a port that is down are leftovers";
+  EXPECT_EQ(port().effective_speed_bps, std::nullopt)
+      << "speeds of a port that is down are leftovers";
   Tick(Seen(kStateDown));
   Event(PortEvent::kPortActive, Seen(kStateActive));
   Event(PortEvent::kPortActive, Seen(kStateActive));  // 6.1 sends it twice

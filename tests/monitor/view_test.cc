@@ -153,10 +153,9 @@ TEST_F(ViewTest, TheLastMatchingExpectSpeedWins) {
     return ExpectSpeed{by, [wanted](const std::string& text) { return text == wanted; }, bps};
   };
   EXPECT_EQ(View().devices[0].ports[0].expected_speed_bps, std::nullopt);
-  options_.expect_speed = {rule(ExpectSpeed::By::kAll, "", 1),
-                           rule(ExpectSpeed::By::kName, "rdma0", 2),
-                           rule(ExpectSpeed::By::kLink, "ib", 3),
-                           rule(ExpectSpeed::By::kBoard, "", 4)};
+  options_.expect_speed = {
+      rule(ExpectSpeed::By::kAll, "", 1), rule(ExpectSpeed::By::kName, "rdma0", 2),
+      rule(ExpectSpeed::By::kLink, "ib", 3), rule(ExpectSpeed::By::kBoard, "", 4)};
   EXPECT_EQ(View().devices[0].ports[0].expected_speed_bps, 2U);
   options_.expect_speed.push_back(rule(ExpectSpeed::By::kLink, "eth", 5));
   EXPECT_EQ(View().devices[0].ports[0].expected_speed_bps, 5U);

@@ -99,6 +99,7 @@ class DeviceMonitor {
   void OnEvent(const AsyncEvent& event);
   void OnDeviceFatal();
   void LogLimited(const char* message, const char* key, int value);
+  void Settle();
   void Tick();
   void TickFromSysfs();
   void QueryTouched();

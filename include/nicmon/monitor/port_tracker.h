@@ -71,7 +71,7 @@ class PortTracker {
   /// A context is there again, or the release is over.
   void OnOpened(Now now);
 
-  /// Ends settling when it is due.
+  /// Ends settling when it is due; call when settle_deadline() has passed.
   void Settle(Now now);
   std::optional<SteadyTime> settle_deadline() const { return settling_until_; }
 
