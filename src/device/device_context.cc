@@ -13,11 +13,12 @@
 namespace nicmon {
 namespace {
 
-/// The device of exactly that name (and index); nullptr when there is none.
+/// The device asked for; nullptr when there is none. An index decides alone: after a rename
+/// libibverbs goes on listing a device under the name it had when it was first listed.
 ibv_device* Find(const VerbsApi& api, const DeviceList& list, const AcquireOptions& options) {
   for (ibv_device* device : list.devices()) {
-    if (api.get_device_name(device) == options.name &&
-        (!options.kernel_index || *options.kernel_index == api.get_device_index(device))) {
+    if (options.kernel_index ? *options.kernel_index == api.get_device_index(device)
+                             : api.get_device_name(device) == options.name) {
       return device;
     }
   }

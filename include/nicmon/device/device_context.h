@@ -21,7 +21,7 @@ namespace nicmon {
 /// The steps of an acquisition, in order.
 enum class AcquireStep {
   kDeviceList,
-  kFindDevice,  // no device of that name (and index)
+  kFindDevice,  // no device of that name, or index
   kOpen,
   kQueryDevice,
   kPortNumber,  // not in 1 … port count
@@ -59,7 +59,7 @@ class AcquireError : public std::exception {
 /// What to acquire. The default watches a device: the context and its async events only.
 struct AcquireOptions {
   std::string name;                 // exact
-  std::optional<int> kernel_index;  // must match too, when given
+  std::optional<int> kernel_index;  // decides alone, when given; the name is for the log then
   uint32_t port = 0;                // 1-based; 0: none in particular, only for watching
   bool need_data_path = false;      // protection domain, channels, completion queues
   bool need_gid = false;            // no usable GID: no context
