@@ -51,16 +51,13 @@ void Discovery::Describe(const DeviceSighting& sighting, uint64_t node_guid, Dis
   }
 }
 
-std::string Discovery::CurrentName(const ibv_device& device,
-                                   const std::set<std::string>& names) const {
-  // libibverbs keeps the entry of a device it has listed before, with the name it had then: a
-  // rename shows in sysfs only. The entry of an excluded device is not read as long as its name is
-  // in use.
-  if (names.contains(device.name) && !watch_(device.name)) {
-    return device.name;
+std::string Discovery::CurrentName(ibv_device* device, const std::set<std::string>& names) const {
+  // Asking for the name reads a file of the device: not of an excluded one, as long as the name it
+  // was listed under is in use.
+  if (names.contains(device->name) && !watch_(device->name)) {
+    return device->name;
   }
-  const std::string name = ReadName(sysfs_, device.dev_name);
-  return name.empty() ? device.name : name;
+  return verbs_->get_device_name(device);
 }
 
 void Discovery::FindUnlisted(const std::set<std::string>& names,
@@ -101,7 +98,7 @@ DiscoveryPass Discovery::Look(std::string* note) {
   std::set<std::string> unlisted = names;
   std::set<std::string> listed_uverbs;
   for (ibv_device* device : list.devices()) {
-    const std::string name = CurrentName(*device, names);
+    const std::string name = CurrentName(device, names);
     listed_uverbs.insert(device->dev_name);
     unlisted.erase(name);
     if (watch_(name)) {

@@ -33,7 +33,7 @@ class Discovery {
  private:
   using Key = std::tuple<std::string, int, std::string>;  // name, kernel index, uverbs
 
-  std::string CurrentName(const ibv_device& device, const std::set<std::string>& names) const;
+  std::string CurrentName(ibv_device* device, const std::set<std::string>& names) const;
   /// Devices that sysfs has under one of `names` and the verbs list has not.
   void FindUnlisted(const std::set<std::string>& names, const std::set<std::string>& listed_uverbs,
                     DiscoveryPass* pass, std::string* note);
