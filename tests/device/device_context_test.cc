@@ -8,10 +8,10 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -505,12 +505,15 @@ TEST_F(DeviceContextTest, ALaterChannelsFdIsClosedOrAFile) {
 }
 
 TEST_F(DeviceContextTest, TheEpollSetItselfCannotBeCreated) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "the sanitizer needs descriptors to look at an object that is thrown";
+#endif
   // What the owner of a context does first. No descriptor is left: an error, not a crash.
   rlimit before{};
   ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
   const rlimit none{0, before.rlim_max};
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
-  std::optional<int> error;
+  int error = 0;
   try {
     const Epoll set;
   } catch (const std::system_error& e) {
