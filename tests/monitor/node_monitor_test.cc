@@ -31,8 +31,8 @@ class NodeMonitorTest : public ::testing::Test {
 
   void Start() {
     options_.discovery_interval = milliseconds(50);
-    monitor_ = std::make_unique<NodeMonitor>(sim_.verbs(), sim_.sysfs(), Clock::Real(), options_,
-                                             holds_);
+    monitor_ =
+        std::make_unique<NodeMonitor>(sim_.verbs(), sim_.sysfs(), Clock::Real(), options_, holds_);
     monitor_->Start();
   }
 
