@@ -20,6 +20,9 @@ struct HttpOptions {
   bool admin_allow_plaintext = false;
   Duration command_timeout = std::chrono::seconds(5);
   int max_connections = 64;  // per listener
+  Duration request_timeout = std::chrono::seconds(10);  // from a request's first byte to its last
+  Duration idle_timeout = std::chrono::seconds(75);     // between two requests of a connection
+  Duration write_timeout = std::chrono::seconds(10);    // for a client to take its reply
 };
 
 /// The TCP listener and the admin socket over one route table.

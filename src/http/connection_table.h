@@ -1,0 +1,63 @@
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+
+#include "nicmon/base/clock.h"
+
+namespace nicmon::http {
+
+/// All open connections of one listener: how many there may be, which one has to go when a new one
+/// comes, and how to end all at once. The fds belong to the connections, which leave the table
+/// before they close them. Thread-safe.
+class ConnectionTable {
+ public:
+  enum class State {
+    kWaiting,   // no complete request: idle, or the client is still sending
+    kHandling,  // the reply is being made
+    kWriting,   // the client is taking the reply
+  };
+
+  /// `clock` must outlive the table.
+  ConnectionTable(size_t capacity, const Clock& clock);
+
+  /// Adds a connection. When the table is full, the connection that has been longest without a
+  /// complete request is shut down first, else the one that has been slowest to take its reply.
+  /// nullopt: all are being answered, or Stop() was called. `*evicted` says whether one had to go.
+  std::optional<uint64_t> Admit(int fd, bool* evicted);
+
+  /// Frees a descriptor: shuts down the connection that Admit() would choose, if there is one.
+  bool EvictOne();
+
+  /// False when the connection has been shut down by us: nothing more is to be read or written.
+  bool SetState(uint64_t id, State state);
+  void Remove(uint64_t id);
+
+  /// Ends reading on every connection at once, and writing too where no reply is being made.
+  void Stop();
+  /// Whether all connections were gone within `timeout`; the rest is shut down for good.
+  bool WaitEmpty(Duration timeout);
+  bool stopping() const;
+
+ private:
+  struct Entry {
+    int fd;
+    State state;
+    SteadyTime since;  // of the state
+    bool shut = false;
+  };
+  Entry* Victim();
+
+  const size_t capacity_;
+  const Clock& clock_;
+  mutable std::mutex mutex_;  // guards all below
+  std::condition_variable removed_;
+  std::map<uint64_t, Entry> entries_;
+  uint64_t next_id_ = 1;
+  bool stopping_ = false;
+};
+
+}  // namespace nicmon::http

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "nicmon/http/backend.h"
+
+/// Everything that is JSON, so that two translation units (output, input) see the JSON library.
+/// Texts end without a newline; bytes that are not UTF-8 come out as U+FFFD.
+namespace nicmon::http::json {
+
+std::string Error(std::string_view code, std::string_view message, std::string_view hint);
+/// An error with the hold that is in the way, under "hold".
+std::string HeldError(std::string_view code, std::string_view message, std::string_view hint,
+                      const Hold& hold, const std::string& device, bool orphaned);
+
+/// A flat object; nullptr is null, a nested string of JSON is not possible.
+using Value = std::variant<std::nullptr_t, bool, uint64_t, double, std::string>;
+std::string Object(const std::vector<std::pair<std::string, Value>>& members);
+
+std::string Node(const NodeView& view, const std::string& version, bool simulated);
+std::string Ready(const NodeView& view);
+std::string Devices(const NodeView& view);
+std::string Device(const DeviceView& device);
+std::string Ports(const NodeView& view);
+std::string Port(const PortView& port);
+std::string HoldList(const NodeView& view);
+
+/// Reply of pause: the hold, its end and what it does.
+std::string Paused(const Hold& hold, const std::string& device, std::string_view effect);
+/// Reply of resume and DELETE; `hold` may be nullptr.
+std::string Resumed(bool changed, const Hold* hold, const std::string& device);
+
+/// Reply of requery for one port; nullptr where a snapshot does not have it.
+struct PortChange {
+  uint32_t port = 0;
+  const PortView* before = nullptr;
+  const PortView* after = nullptr;
+  std::string verdict;
+};
+bool Changed(const PortView* before, const PortView* after);
+std::string PortRequery(const std::string& device, const PortChange& change, double duration_ms,
+                        const std::string& query_error);
+std::string DeviceRequery(const std::string& device, const std::vector<PortChange>& changes,
+                          double duration_ms, const std::string& query_error);
+
+/// Reply of release and reopen of all devices: (device, status).
+std::string DeviceStatuses(std::string_view status,
+                           const std::vector<std::pair<std::string, std::string>>& devices);
+
+std::string Selection(const std::vector<const PortView*>& ports, std::optional<uint64_t> requested,
+                      size_t available);
+
+/// A flat object of scalars as parameters. Empty result text on success, else one line.
+std::string ParseParameters(std::string_view body,
+                            std::vector<std::pair<std::string, std::string>>* out);
+
+/// The body of POST /api/v1/simulator, one object or a list. Empty on success, else one line.
+std::string ParseSimulatorCommands(std::string_view body, std::vector<SimCommand>* out);
+
+}  // namespace nicmon::http::json

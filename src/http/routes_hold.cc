@@ -1,0 +1,231 @@
+#include "http/json.h"
+#include "http/lookup.h"
+#include "http/routes.h"
+#include "http/times.h"
+
+namespace nicmon::http {
+namespace {
+
+constexpr std::string_view kEffect =
+    "select skips this port and its alerts are off; running jobs are not touched";
+
+/// What a request for one port is about. Also ports of devices that never opened can be held.
+struct Target {
+  DeviceId id = 0;
+  std::string device;
+  PortKey key;
+};
+
+Expected<Target> FindTarget(Call& call, const NodeView& view) {
+  auto device = FindDevice(view, call.segments["device"]);
+  if (!device) {
+    return device.error;
+  }
+  auto port = FindPortNumber(**device, call.segments["port"]);
+  if (!port) {
+    return port.error;
+  }
+  const DeviceSnapshot& data = *(*device)->data;
+  call.audit.device = data.name;
+  call.audit.port = std::to_string(*port);
+  return Target{data.id, data.name, PortKey(data.id, *port)};
+}
+
+Reply Invalid(std::string_view message, std::string_view hint) {
+  return ErrorReply(400, "invalid_parameter", message, hint);
+}
+
+/// The end that `ttl` or `until` give; an empty optional: none.
+Expected<std::optional<WallTime>> End(const Call& call) {
+  const std::string* ttl = call.Find("ttl");
+  const std::string* until = call.Find("until");
+  if (ttl != nullptr && until != nullptr) {
+    return Invalid("ttl and until are both given", "give one of them");
+  }
+  if (ttl != nullptr) {
+    const auto duration = ParseTtl(*ttl);
+    if (!duration) {
+      return Invalid("ttl is not a duration", "like 30s, 10m, 2h, 1d or 1h30m, at most ten years");
+    }
+    return std::optional(call.now() + *duration);
+  }
+  if (until != nullptr) {
+    const auto time = ParseRfc3339(*until);
+    if (!time) {
+      return Invalid("until is not an RFC 3339 time",
+                     "with date and offset, like 2026-01-31T23:59:59Z; or use ttl");
+    }
+    if (*time <= call.now()) {
+      return Invalid("until is in the past", "it is now " + Rfc3339(call.now()));
+    }
+    return time;
+  }
+  return std::optional<WallTime>();
+}
+
+Expected<bool> Replace(const Call& call) {
+  const std::string* replace = call.Find("replace");
+  if (replace == nullptr || *replace == "false" || *replace == "0") {
+    return false;
+  }
+  if (*replace == "true" || *replace == "1") {
+    return true;
+  }
+  return Invalid("replace is not true or false", "replace=true takes the place of a hold");
+}
+
+/// The device's name for a hold, and whether it belongs to no device any more.
+std::string NameOf(const NodeView& view, const Hold& hold, bool* orphaned) {
+  for (const DeviceView& device : view.devices) {
+    if (device.data->id == hold.port.first) {
+      *orphaned = false;
+      return device.data->name;
+    }
+  }
+  *orphaned = true;
+  return hold.device;
+}
+
+void RecordHold(Call& call, const Hold& hold) {
+  call.audit.hold = hold.id;
+  call.audit.by = hold.by;
+  call.audit.until = hold.until ? Rfc3339(*hold.until) : "none";
+  if (call.audit.reason.empty()) {
+    call.audit.reason = hold.reason;
+  }
+}
+
+}  // namespace
+
+Reply PostPause(Call& call) {
+  const NodeView view = call.service.backend.view();
+  auto target = FindTarget(call, view);
+  if (!target) {
+    return target.error;
+  }
+  const std::string* reason = call.Find("reason");
+  if (reason == nullptr || reason->empty()) {
+    return ErrorReply(400, "missing_parameter", "reason is missing",
+                      "say why, for whoever finds the port held: -d reason='bad cable'");
+  }
+  auto end = End(call);
+  if (!end) {
+    return end.error;
+  }
+  auto replace = Replace(call);
+  if (!replace) {
+    return replace.error;
+  }
+  Hold hold;
+  const auto result = call.service.backend.holds->Pause(target->key, target->device, *reason,
+                                                        call.By(), *end, *replace, &hold);
+  if (result == Holds::Result::kConflict) {
+    return JsonReply(409, json::HeldError("already_held", "the port is held already",
+                                          "resume it first, or send replace=true", hold,
+                                          target->device, false));
+  }
+  RecordHold(call, hold);
+  call.service.backend.submit(target->id, CommandKind::kPoke, 0);
+  return JsonReply(200, json::Paused(hold, target->device, kEffect));
+}
+
+Reply PostResume(Call& call) {
+  const NodeView view = call.service.backend.view();
+  auto target = FindTarget(call, view);
+  if (!target) {
+    return target.error;
+  }
+  const std::string* hold_id = call.Find("hold_id");
+  Hold lifted;
+  const auto result = call.service.backend.holds->Resume(
+      target->key, hold_id == nullptr ? "" : *hold_id, &lifted);
+  if (result == Holds::Result::kConflict) {
+    const Hold* hold = view.holds->FindHold(target->key, view.now);
+    const std::string hint = "leave out hold_id, or give that of the hold in force";
+    return hold == nullptr
+               ? ErrorReply(409, "hold_mismatch", "the port is held by another hold", hint)
+               : JsonReply(409, json::HeldError("hold_mismatch", "the port is held by another hold",
+                                                hint, *hold, target->device, false));
+  }
+  if (result == Holds::Result::kNotFound) {
+    return JsonReply(200, json::Resumed(false, nullptr, target->device));
+  }
+  RecordHold(call, lifted);
+  call.service.backend.submit(target->id, CommandKind::kPoke, 0);
+  return JsonReply(200, json::Resumed(true, &lifted, target->device));
+}
+
+Reply DeleteHold(Call& call) {
+  const std::string& id = call.segments["id"];
+  call.audit.hold = id;
+  Hold dropped;
+  if (call.service.backend.holds->Delete(id, &dropped) != Holds::Result::kDone) {
+    return ErrorReply(404, "unknown_hold", "there is no hold " + id, "see /api/v1/holds");
+  }
+  bool orphaned = false;
+  const std::string device = NameOf(call.service.backend.view(), dropped, &orphaned);
+  call.audit.device = device;
+  call.audit.port = std::to_string(dropped.port.second);
+  RecordHold(call, dropped);
+  if (!orphaned) {
+    call.service.backend.submit(dropped.port.first, CommandKind::kPoke, 0);
+  }
+  return JsonReply(200, json::Resumed(true, &dropped, device));
+}
+
+Reply PostAcceptSpeed(Call& call) {
+  const NodeView view = call.service.backend.view();
+  auto device = FindDevice(view, call.segments["device"]);
+  if (!device) {
+    return device.error;
+  }
+  auto found = FindPort(**device, call.segments["port"]);
+  if (!found) {
+    return found.error;
+  }
+  const PortView& port = **found;
+  call.audit.device = port.device->name;
+  const auto& speed = port.data->effective_speed_bps;
+  if (!port.up || port.stale || !speed) {
+    return ErrorReply(409, "port_not_up", "the port has no speed now that could be accepted",
+                      "wait until it is up, or requery it");
+  }
+  call.service.backend.holds->SetBaseline(PortKey(port.device->id, port.data->number), *speed);
+  const auto gbps = [](const std::optional<uint64_t>& bps) {
+    return bps ? json::Value(static_cast<double>(*bps) / 1e9) : json::Value(nullptr);
+  };
+  return JsonReply(200, json::Object({{"device", port.device->name},
+                                      {"port", uint64_t{port.data->number}},
+                                      {"baseline_speed_gbps", gbps(speed)},
+                                      {"previous_baseline_speed_gbps",
+                                       gbps(port.baseline_speed_bps)}}));
+}
+
+Reply PostForget(Call& call) {
+  const NodeView view = call.service.backend.view();
+  auto device = FindDevice(view, call.segments["device"]);
+  if (!device) {
+    return device.error;
+  }
+  auto number = FindPortNumber(**device, call.segments["port"]);
+  if (!number) {
+    return number.error;
+  }
+  const DeviceSnapshot& data = *(*device)->data;
+  call.audit.device = data.name;
+  const bool absent = data.status == DeviceStatus::kAbsent;
+  auto port = FindPort(**device, call.segments["port"]);
+  if (port && (*port)->up && !absent) {
+    return ErrorReply(409, "port_up", "the port is up, and would be required again at once",
+                      "forget is for ports that are gone");
+  }
+  const Backend& backend = call.service.backend;
+  const bool forgotten = backend.holds->Forget(PortKey(data.id, *number));
+  const bool device_forgotten = absent && backend.forget_device(data.id);
+  return JsonReply(200, json::Object({{"device", data.name},
+                                      {"port", uint64_t{*number}},
+                                      {"changed", forgotten || device_forgotten},
+                                      {"device_forgotten", device_forgotten}}));
+}
+
+}  // namespace nicmon::http

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "http/message.h"
+#include "http/token_file.h"
+#include "nicmon/base/rate_limit.h"
+#include "nicmon/http/backend.h"
+#include "nicmon/http/http_stats.h"
+#include "nicmon/http/server.h"
+
+namespace nicmon::http {
+
+/// What the routes share. Owned by the server and by every connection under way.
+struct Service {
+  HttpOptions options;
+  Backend backend;
+  std::shared_ptr<HttpStats> stats;
+  std::unique_ptr<TokenFile> tokens;  // nullptr without --admin-token-file
+  std::string host_name;              // of this machine, for the Host check
+  std::atomic<bool> stopping{false};
+  std::mutex refusals_mutex;  // guards refusals
+  RateLimit refusals;         // of log lines about refused operator requests
+};
+
+/// What an operator's action did, for the log. Empty: does not apply.
+struct Audit {
+  std::string device, port, reason, by, until, hold;
+};
+
+/// One request on its way through a handler.
+struct Call {
+  Service& service;
+  const Request& request;
+  std::map<std::string, std::string> segments;    // by name in the pattern, decoded
+  std::map<std::string, std::string> parameters;  // query and body
+  std::string who;                                // operator routes: token name or "uid=0"
+  Audit audit;
+
+  const std::string* Find(const std::string& parameter) const {
+    const auto found = parameters.find(parameter);
+    return found == parameters.end() ? nullptr : &found->second;
+  }
+  /// A `by` parameter, else who sent it.
+  std::string By() const {
+    const std::string* by = Find("by");
+    return by != nullptr && !by->empty() ? *by : who;
+  }
+  bool stopping() const { return service.stopping.load(); }
+  WallTime now() const { return service.backend.clock.wall(); }
+};
+
+Reply JsonReply(int status, std::string body);
+Reply TextReply(int status, std::string body);
+
+/// Answers one request: route, access, parameters, handler. Never throws.
+Reply Dispatch(Service& service, const Request& request);
+
+}  // namespace nicmon::http

@@ -1,0 +1,199 @@
+#include "http/text.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace nicmon::http {
+namespace {
+
+int HexDigit(char c) {
+  if (IsDigit(c)) {
+    return c - '0';
+  }
+  const char lower = static_cast<char>(c | 0x20);
+  return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
+}
+
+/// Length of the valid UTF-8 sequence at the start of `text`, 0 when there is none.
+size_t Utf8Length(std::string_view text) {
+  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char lead = byte(0);
+  if (lead < 0x80) {
+    return 1;
+  }
+  const size_t length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
+  if (lead < 0xc2 || lead > 0xf4 || text.size() < length) {
+    return 0;
+  }
+  for (size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xc0) != 0x80) {
+      return 0;
+    }
+  }
+  // Overlong forms, surrogates and what lies beyond U+10FFFF.
+  const bool bad = (lead == 0xe0 && byte(1) < 0xa0) || (lead == 0xed && byte(1) > 0x9f) ||
+                   (lead == 0xf0 && byte(1) < 0x90) || (lead == 0xf4 && byte(1) > 0x8f);
+  return bad ? 0 : length;
+}
+
+}  // namespace
+
+std::string Lower(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) {
+    if (c >= 'A' && c <= 'Z') {
+      c = static_cast<char>(c | 0x20);
+    }
+  }
+  return out;
+}
+
+std::string_view Trim(std::string_view text) {
+  const size_t first = text.find_first_not_of(" \t");
+  if (first == std::string_view::npos) {
+    return {};
+  }
+  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+
+std::vector<std::string_view> Split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  for (;;) {
+    const size_t end = text.find(separator);
+    parts.push_back(text.substr(0, end));
+    if (end == std::string_view::npos) {
+      return parts;
+    }
+    text.remove_prefix(end + 1);
+  }
+}
+
+bool HasListToken(std::string_view value, std::string_view token) {
+  const auto parts = Split(value, ',');
+  return std::any_of(parts.begin(), parts.end(),
+                     [&](std::string_view part) { return Lower(Trim(part)) == token; });
+}
+
+std::optional<double> ListedQuality(std::string_view value, std::string_view item) {
+  for (const std::string_view entry : Split(value, ',')) {
+    const auto parts = Split(entry, ';');
+    if (Lower(Trim(parts[0])) != item) {
+      continue;
+    }
+    double quality = 1;
+    for (size_t i = 1; i < parts.size(); ++i) {
+      const std::string parameter = Lower(Trim(parts[i]));
+      if (parameter.rfind("q=", 0) == 0) {
+        const char* end = parameter.data() + parameter.size();
+        const auto [stop, error] = std::from_chars(parameter.data() + 2, end, quality);
+        if (error != std::errc() || stop != end) {
+          quality = 0;
+        }
+      }
+    }
+    return std::clamp(quality, 0.0, 1.0);
+  }
+  return std::nullopt;
+}
+
+std::optional<uint64_t> ParseNumber(std::string_view text) {
+  uint64_t value = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (text.empty() || error != std::errc() || stop != end) {
+    return std::nullopt;
+  }
+  return value;
+}
+
+std::optional<std::string> PercentDecode(std::string_view text, bool plus_is_blank) {
+  std::string out;
+  out.reserve(text.size());
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '+' && plus_is_blank) {
+      out += ' ';
+      continue;
+    }
+    if (text[i] != '%') {
+      out += text[i];
+      continue;
+    }
+    if (i + 2 >= text.size()) {
+      return std::nullopt;
+    }
+    const int high = HexDigit(text[i + 1]);
+    const int low = HexDigit(text[i + 2]);
+    if (high < 0 || low < 0 || high + low == 0) {
+      return std::nullopt;
+    }
+    out += static_cast<char>(high * 16 + low);
+    i += 2;
+  }
+  return out;
+}
+
+std::optional<std::vector<std::pair<std::string, std::string>>> ParseForm(std::string_view text) {
+  std::vector<std::pair<std::string, std::string>> out;
+  for (const std::string_view part : Split(text, '&')) {
+    if (part.empty()) {
+      continue;
+    }
+    const size_t equals = part.find('=');
+    const auto key = PercentDecode(part.substr(0, equals), true);
+    const auto value = equals == std::string_view::npos
+                           ? std::optional<std::string>("")
+                           : PercentDecode(part.substr(equals + 1), true);
+    if (!key || !value) {
+      return std::nullopt;
+    }
+    out.emplace_back(*key, *value);
+  }
+  return out;
+}
+
+bool IsUtf8(std::string_view text) {
+  while (!text.empty()) {
+    const size_t length = Utf8Length(text);
+    if (length == 0) {
+      return false;
+    }
+    text.remove_prefix(length);
+  }
+  return true;
+}
+
+bool HasControl(std::string_view text) {
+  return std::any_of(text.begin(), text.end(), [](char c) {
+    return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+  });
+}
+
+std::string Printable(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) {
+    if (c < ' ' || c > '~') {
+      c = '?';
+    }
+  }
+  return out;
+}
+
+std::string EscapeHtml(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const size_t length = Utf8Length(text);
+    switch (text.front()) {
+      case '&': out += "&amp;"; break;
+      case '<': out += "&lt;"; break;
+      case '>': out += "&gt;"; break;
+      case '"': out += "&quot;"; break;
+      case '\'': out += "&#39;"; break;
+      default:
+        out += length == 0 ? std::string_view("\xef\xbf\xbd") : text.substr(0, length);
+    }
+    text.remove_prefix(std::max<size_t>(length, 1));
+  }
+  return out;
+}
+
+}  // namespace nicmon::http

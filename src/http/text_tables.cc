@@ -1,0 +1,166 @@
+#include "http/text_tables.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "http/lookup.h"
+#include "http/text.h"
+
+namespace nicmon::http {
+namespace {
+
+using Row = std::vector<std::string>;
+
+std::string OrDash(std::string_view text) { return text.empty() ? "-" : std::string(text); }
+
+std::string TimeOrDash(const std::optional<WallTime>& time) { return time ? Rfc3339(*time) : "-"; }
+
+/// Columns as wide as their widest cell. Control and non-ASCII bytes would break the alignment (or
+/// the terminal), so they show as '?'.
+std::string Aligned(const std::vector<Row>& rows) {
+  std::vector<size_t> widths;
+  for (const Row& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (size_t i = 0; i < row.size(); ++i) {
+      widths[i] = std::max(widths[i], row[i].size());
+    }
+  }
+  std::string out;
+  for (const Row& row : rows) {
+    std::string line;
+    for (size_t i = 0; i < row.size(); ++i) {
+      line += Printable(row[i]) + std::string(widths[i] - row[i].size() + 2, ' ');
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    out += line + "\n";
+  }
+  return out;
+}
+
+/// The table, or one line that says that it is empty.
+std::string TableOr(const std::vector<Row>& rows, const std::string& empty) {
+  return rows.size() > 1 ? Aligned(rows) : empty + "\n";
+}
+
+PciOrder DeviceOrder(const DeviceView& device) {
+  PortView port;
+  const PortSnapshot none;
+  port.device = device.data;
+  port.data = &none;
+  return PciOrderOf(port);
+}
+
+}  // namespace
+
+int ProblemRank(const PortView& port) {
+  if (port.serving) {
+    return 2;
+  }
+  const bool on_purpose = port.hold != nullptr || port.Paused(PauseReason::kAdmin) ||
+                          port.Paused(PauseReason::kReleased);
+  return on_purpose ? 1 : 0;
+}
+
+int ProblemRank(const DeviceView& device) {
+  if (device.open() && !device.stalled) {
+    return 2;
+  }
+  return device.data->status == DeviceStatus::kReleased && !device.stalled ? 1 : 0;
+}
+
+std::vector<const PortView*> PortsByProblem(const NodeView& view) {
+  std::vector<const PortView*> ports;
+  for (const DeviceView& device : view.devices) {
+    for (const PortView& port : device.ports) {
+      ports.push_back(&port);
+    }
+  }
+  std::sort(ports.begin(), ports.end(), [](const PortView* a, const PortView* b) {
+    return std::pair(ProblemRank(*a), PciOrderOf(*a)) < std::pair(ProblemRank(*b), PciOrderOf(*b));
+  });
+  return ports;
+}
+
+std::vector<const DeviceView*> DevicesByProblem(const NodeView& view) {
+  std::vector<const DeviceView*> devices;
+  for (const DeviceView& device : view.devices) {
+    devices.push_back(&device);
+  }
+  std::sort(devices.begin(), devices.end(), [](const DeviceView* a, const DeviceView* b) {
+    return std::pair(ProblemRank(*a), DeviceOrder(*a)) <
+           std::pair(ProblemRank(*b), DeviceOrder(*b));
+  });
+  return devices;
+}
+
+std::string PauseText(const PortView& port) {
+  std::string text;
+  for (const PauseView& pause : port.paused) {
+    text += (text.empty() ? "" : "; ") + std::string(PauseReasonName(pause.reason));
+    text += pause.note.empty() ? "" : " (" + pause.note + ")";
+    text += pause.by.empty() ? "" : " by " + pause.by;
+    text += pause.since ? " since " + Rfc3339(*pause.since) : "";
+    text += pause.until ? " until " + Rfc3339(*pause.until) : "";
+  }
+  return text;
+}
+
+std::string GbpsText(const std::optional<uint64_t>& bps) {
+  if (!bps) {
+    return "-";
+  }
+  std::array<char, 32> buffer;
+  const double gbps = static_cast<double>(*bps) / 1e9;
+  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), gbps);
+  return std::string(buffer.data(), end.ptr);
+}
+
+std::string PortTable(const std::vector<const PortView*>& ports) {
+  std::vector<Row> rows = {{"PORT", "SERVING", "STATE", "PHYSICAL", "GBPS", "EXPECTED", "NETDEV",
+                            "PCI", "REQUIRED", "FLAPS", "PAUSED"}};
+  for (const PortView* port : ports) {
+    const PortSnapshot& data = *port->data;
+    const auto& netdevs = port->device->identity.netdev;
+    const auto netdev = netdevs.find(data.number);
+    rows.push_back({port->device->name + "/" + std::to_string(data.number),
+                    port->serving ? "yes" : "NO",
+                    std::string(data.state ? PortStateName(*data.state) : "-") +
+                        (port->stale ? " (stale)" : ""),
+                    std::string(data.physical_state ? PhysicalStateName(*data.physical_state) : "-"),
+                    GbpsText(data.effective_speed_bps), GbpsText(port->expected_speed_bps),
+                    netdev == netdevs.end() ? "-" : OrDash(netdev->second),
+                    OrDash(port->device->identity.pci_address), port->required ? "yes" : "no",
+                    std::to_string(data.counts.flaps), OrDash(PauseText(*port))});
+  }
+  return TableOr(rows, "no ports");
+}
+
+std::string DeviceTable(const std::vector<const DeviceView*>& devices) {
+  std::vector<Row> rows = {
+      {"DEVICE", "STATUS", "PCI", "NUMA", "DRIVER", "FIRMWARE", "BOARD", "NODE_GUID", "DETAIL"}};
+  for (const DeviceView* device : devices) {
+    const Identity& identity = device->data->identity;
+    rows.push_back({device->data->name, std::string(device->status_name()),
+                    OrDash(identity.pci_address),
+                    identity.numa_node ? std::to_string(*identity.numa_node) : "-",
+                    OrDash(identity.driver), OrDash(identity.firmware_version),
+                    OrDash(identity.board_id), OrDash(identity.node_guid),
+                    OrDash(device->stalled ? "stuck in " + device->stalled_call
+                                           : device->data->detail)});
+  }
+  return TableOr(rows, "no devices");
+}
+
+std::string HoldTable(const NodeView& view) {
+  std::vector<Row> rows = {{"ID", "DEVICE", "PORT", "SINCE", "UNTIL", "BY", "REASON"}};
+  for (const auto& [key, hold] : view.holds->holds) {
+    if (view.holds->FindHold(key, view.now) != nullptr) {
+      rows.push_back({hold.id, hold.device, std::to_string(key.second), Rfc3339(hold.since),
+                      TimeOrDash(hold.until), OrDash(hold.by), hold.reason});
+    }
+  }
+  return TableOr(rows, "no holds");
+}
+
+}  // namespace nicmon::http
