@@ -54,8 +54,8 @@ bool IsOwnHost(std::string_view host, std::string_view host_name, std::string_vi
   bool bracketed = false;
   const std::string name = HostOnly(host, &bracketed);
   return IsAddress(name, bracketed) ||
-         (!bracketed && (name == "localhost" || NamesMachine(name, host_name) ||
-                         NamesMachine(name, node_name)));
+         (!bracketed &&
+          (name == "localhost" || NamesMachine(name, host_name) || NamesMachine(name, node_name)));
 }
 
 bool IsCrossSite(const Request& request) {

@@ -74,8 +74,7 @@ bool Connection::ServeOne(bool first) {
   if (!table_.SetState(id_, ConnectionTable::State::kWaiting) || table_.stopping()) {
     return false;
   }
-  if (!first && buffer_.empty() &&
-      !WaitFor(POLLIN, clock_.steady() + limits_.idle_timeout)) {
+  if (!first && buffer_.empty() && !WaitFor(POLLIN, clock_.steady() + limits_.idle_timeout)) {
     return false;
   }
   const SteadyTime deadline = clock_.steady() + limits_.request_timeout;

@@ -16,9 +16,9 @@ ConnectionTable::Entry* ConnectionTable::Victim() {
     if (entry.shut || entry.state == State::kHandling) {
       continue;
     }
-    const bool better =
-        victim == nullptr || (entry.state == State::kWaiting && victim->state == State::kWriting) ||
-        (entry.state == victim->state && entry.since < victim->since);
+    const bool better = victim == nullptr ||
+                        (entry.state == State::kWaiting && victim->state == State::kWriting) ||
+                        (entry.state == victim->state && entry.since < victim->since);
     if (better) {
       victim = &entry;
     }

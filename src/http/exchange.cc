@@ -59,7 +59,9 @@ class Codec : public httplib::Server {
     });
   }
 
-  void Process(httplib::Stream& stream, bool close) { Call(&Codec::process_request, stream, close); }
+  void Process(httplib::Stream& stream, bool close) {
+    Call(&Codec::process_request, stream, close);
+  }
 
  private:
   using Setup = std::function<void(httplib::Request&)>;

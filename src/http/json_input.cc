@@ -159,8 +159,7 @@ void ReadSpeeds(Reader& set, SimCommand* out) {
     if (!speed->is_number() || speed->get<double>() < 0 || speed->get<double>() > 1e6) {
       set.Fail("effective_speed_gbps wants a number of Gb/s");
     } else {
-      out->effective_speed_100mbps =
-          static_cast<uint64_t>(std::llround(speed->get<double>() * 10));
+      out->effective_speed_100mbps = static_cast<uint64_t>(std::llround(speed->get<double>() * 10));
     }
   }
   const auto code = [&set](const char* key) -> std::optional<uint32_t> {
@@ -221,8 +220,8 @@ std::string ReadHang(const Json& json, SimCommand* out) {
       seconds->get<double>() > 86'400) {
     reader.Fail("seconds wants a number from 0 to 86400");
   } else {
-    hang.duration = std::chrono::duration_cast<Duration>(
-        std::chrono::duration<double>(seconds->get<double>()));
+    hang.duration =
+        std::chrono::duration_cast<Duration>(std::chrono::duration<double>(seconds->get<double>()));
   }
   out->hang = hang;
   return reader.Finish();

@@ -12,14 +12,18 @@ std::string Text(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-Json Str(std::string_view text) { return text.empty() ? Json() : Json(std::string(text)); }
+Json Str(std::string_view text) {
+  return text.empty() ? Json() : Json(std::string(text));
+}
 
 template <typename T>
 Json Opt(const std::optional<T>& value) {
   return value ? Json(*value) : Json();
 }
 
-Json Time(const std::optional<WallTime>& time) { return time ? Json(Rfc3339(*time)) : Json(); }
+Json Time(const std::optional<WallTime>& time) {
+  return time ? Json(Rfc3339(*time)) : Json();
+}
 
 /// Whole numbers without a fraction: 400, but 2.5.
 Json Gbps(const std::optional<uint64_t>& bps) {
@@ -111,7 +115,9 @@ Json PortJson(const PortView& port) {
   return json;
 }
 
-Json PortOrNull(const PortView* port) { return port == nullptr ? Json() : PortJson(*port); }
+Json PortOrNull(const PortView* port) {
+  return port == nullptr ? Json() : PortJson(*port);
+}
 
 Json DeviceJson(const DeviceView& device) {
   const DeviceSnapshot& data = *device.data;
@@ -145,16 +151,19 @@ Json DeviceJson(const DeviceView& device) {
 }
 
 Json HoldJson(const Hold& hold, const std::string& device, bool orphaned) {
-  return {{"id", hold.id},         {"device", device},     {"port", hold.port.second},
-          {"reason", hold.reason}, {"by", Str(hold.by)},   {"since", Rfc3339(hold.since)},
-          {"until", Time(hold.until)}, {"orphaned", orphaned}};
+  return {{"id", hold.id},
+          {"device", device},
+          {"port", hold.port.second},
+          {"reason", hold.reason},
+          {"by", Str(hold.by)},
+          {"since", Rfc3339(hold.since)},
+          {"until", Time(hold.until)},
+          {"orphaned", orphaned}};
 }
 
 Json ErrorJson(std::string_view code, std::string_view message, std::string_view hint) {
   return {{"error",
-           {{"code", std::string(code)},
-            {"message", std::string(message)},
-            {"hint", Str(hint)}}}};
+           {{"code", std::string(code)}, {"message", std::string(message)}, {"hint", Str(hint)}}}};
 }
 
 Json ChangeJson(const PortChange& change) {
@@ -167,7 +176,9 @@ Json ChangeJson(const PortChange& change) {
   return json;
 }
 
-Json Milliseconds(double value) { return std::round(value * 1000) / 1000; }
+Json Milliseconds(double value) {
+  return std::round(value * 1000) / 1000;
+}
 
 }  // namespace
 
@@ -230,7 +241,9 @@ std::string Devices(const NodeView& view) {
   return Text({{"devices", std::move(list)}});
 }
 
-std::string Device(const DeviceView& device) { return Text(DeviceJson(device)); }
+std::string Device(const DeviceView& device) {
+  return Text(DeviceJson(device));
+}
 
 std::string Ports(const NodeView& view) {
   Json list = Json::array();
@@ -242,7 +255,9 @@ std::string Ports(const NodeView& view) {
   return Text({{"ports", std::move(list)}});
 }
 
-std::string Port(const PortView& port) { return Text(PortJson(port)); }
+std::string Port(const PortView& port) {
+  return Text(PortJson(port));
+}
 
 std::string HoldList(const NodeView& view) {
   Json list = Json::array();
@@ -254,8 +269,8 @@ std::string HoldList(const NodeView& view) {
     for (const DeviceView& candidate : view.devices) {
       device = candidate.data->id == key.first ? &candidate : device;
     }
-    list.push_back(HoldJson(hold, device != nullptr ? device->data->name : hold.device,
-                            device == nullptr));
+    list.push_back(
+        HoldJson(hold, device != nullptr ? device->data->name : hold.device, device == nullptr));
   }
   return Text({{"holds", std::move(list)}});
 }
@@ -345,4 +360,3 @@ std::string Selection(const std::vector<const PortView*>& ports, std::optional<u
 }
 
 }  // namespace nicmon::http::json
-

@@ -71,7 +71,9 @@ Listener::Listener(int fd, bool admin_socket, size_t max_connections, Connection
       clock_(Clock::Real()),
       table_(max_connections, clock_) {}
 
-Listener::~Listener() { Stop(); }
+Listener::~Listener() {
+  Stop();
+}
 
 void Listener::Start() {
   thread_ = std::thread([this] { Run(); });
@@ -100,8 +102,8 @@ void Listener::Run() {
 void Listener::Accept() {
   sockaddr_storage address{};
   socklen_t length = sizeof(address);
-  UniqueFd fd(::accept4(fd_, reinterpret_cast<sockaddr*>(&address), &length,
-                        SOCK_CLOEXEC | SOCK_NONBLOCK));
+  UniqueFd fd(
+      ::accept4(fd_, reinterpret_cast<sockaddr*>(&address), &length, SOCK_CLOEXEC | SOCK_NONBLOCK));
   if (!fd) {
     // Anything else (a client that went away, a signal) concerns one connection at most.
     if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
@@ -131,8 +133,8 @@ void Listener::Accept() {
 
 void Listener::Serve(UniqueFd fd, const Peer& peer, uint64_t id) {
   // Made before the thread, so that whatever fails takes the entry out of the table.
-  auto connection = std::make_shared<Connection>(std::move(fd), peer, id, table_, handler_,
-                                                 *stats_, clock_, limits_);
+  auto connection = std::make_shared<Connection>(std::move(fd), peer, id, table_, handler_, *stats_,
+                                                 clock_, limits_);
   try {
     std::thread([self = shared_from_this(), connection]() mutable {
       connection->Serve();

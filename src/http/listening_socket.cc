@@ -45,8 +45,8 @@ std::string AddressText(const sockaddr_storage& address) {
 std::string WhatToDo(int error, uint16_t port) {
   switch (error) {
     case EADDRINUSE:
-      return "another nicmon or program listens there (ss -ltnp 'sport = :" +
-             std::to_string(port) + "' names it): stop it, or choose another with --listen";
+      return "another nicmon or program listens there (ss -ltnp 'sport = :" + std::to_string(port) +
+             "' names it): stop it, or choose another with --listen";
     case EACCES:
       return "a port below 1024 needs CAP_NET_BIND_SERVICE: choose another with --listen";
     case EADDRNOTAVAIL:
@@ -129,8 +129,9 @@ void RemoveStale(const std::string& path, const sockaddr_un& address) {
   }
   if (::connect(probe.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0 ||
       errno == EAGAIN || errno == EINPROGRESS) {
-    Refuse(path, "a running process answers there: stop it, or choose another path or none with "
-               "--admin-socket");
+    Refuse(path,
+           "a running process answers there: stop it, or choose another path or none with "
+           "--admin-socket");
   }
   if (errno != ECONNREFUSED) {
     Fail(path, "cannot tell whether it is live: " + ErrnoText(errno));

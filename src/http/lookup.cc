@@ -14,8 +14,9 @@ bool HasNetdev(const DeviceView& device, const std::string& name) {
       return true;
     }
   }
-  return std::any_of(device.data->ports.begin(), device.data->ports.end(),
-                     [&](const PortSnapshot& port) { return port.gid && port.gid->netdev == name; });
+  return std::any_of(
+      device.data->ports.begin(), device.data->ports.end(),
+      [&](const PortSnapshot& port) { return port.gid && port.gid->netdev == name; });
 }
 
 std::string Names(const std::vector<const DeviceView*>& devices) {

@@ -58,8 +58,8 @@ struct Expected {
   std::optional<T> value;
   Reply error;
 
-  Expected(T v) : value(std::move(v)) {}                // NOLINT: meant to convert
-  Expected(Reply e) : value(), error(std::move(e)) {}   // NOLINT: meant to convert
+  Expected(T v) : value(std::move(v)) {}               // NOLINT: meant to convert
+  Expected(Reply e) : value(), error(std::move(e)) {}  // NOLINT: meant to convert
   explicit operator bool() const { return value.has_value(); }
   T& operator*() { return *value; }
   T* operator->() { return &*value; }

@@ -13,7 +13,7 @@ constexpr std::array<std::string_view, 7> kMethods = {"GET",    "HEAD",    "POST
                                                       "DELETE", "OPTIONS", "PATCH"};
 // Repeating one of these makes a request mean two things.
 constexpr std::array<std::string_view, 9> kSingle = {
-    "host",   "content-length", "content-type", "authorization", "origin",
+    "host",   "content-length", "content-type", "authorization",  "origin",
     "expect", "sec-fetch-site", "accept",       "accept-encoding"};
 
 bool Fail(Rejection* rejection, int status, const char* reason, std::string_view code,

@@ -109,7 +109,8 @@ Expected<Matched> FindRoute(const Service& service, const Request& request) {
   if (!segments) {
     return segments.error;
   }
-  const std::string_view method = request.method == "HEAD" ? "GET" : request.method;
+  const std::string_view asked = request.method;
+  const std::string_view method = asked == "HEAD" ? "GET" : asked;
   std::string allowed;
   Matched matched;
   for (const Route& route : kRoutes) {

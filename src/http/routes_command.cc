@@ -22,16 +22,15 @@ Reply Unavailable(std::string_view code, std::string_view message, std::string_v
 
 Reply NotOpen(const DeviceView& device) {
   const std::string& detail = device.data->detail;
-  return ErrorReply(409, "device_not_open",
-                    "the device is " + std::string(device.status_name()) +
-                        (detail.empty() ? "" : ": " + detail),
-                    "there is nothing to ask; GET /api/v1/devices says more");
+  return ErrorReply(
+      409, "device_not_open",
+      "the device is " + std::string(device.status_name()) + (detail.empty() ? "" : ": " + detail),
+      "there is nothing to ask; GET /api/v1/devices says more");
 }
 
 /// Queues a requery and waits for it. The result, or the reply that says why there is none.
 Expected<CommandResult> Requery(const Call& call, const DeviceView& device, uint32_t port) {
-  const auto pending =
-      call.service.backend.submit(device.data->id, CommandKind::kRequery, port);
+  const auto pending = call.service.backend.submit(device.data->id, CommandKind::kRequery, port);
   if (pending == nullptr) {
     return NotOpen(device);
   }
@@ -298,10 +297,10 @@ Reply PostDeviceRelease(Call& call) {
     return until.error;
   }
   const Waiting& device = devices->front();
-  return JsonReply(device.status == "pending" ? 202 : 200,
-                   json::Object({{"device", device.name},
-                                 {"status", device.status},
-                                 {"until", Rfc3339(*until)}}));
+  return JsonReply(
+      device.status == "pending" ? 202 : 200,
+      json::Object(
+          {{"device", device.name}, {"status", device.status}, {"until", Rfc3339(*until)}}));
 }
 
 Reply PostDeviceReopen(Call& call) {
@@ -311,10 +310,9 @@ Reply PostDeviceReopen(Call& call) {
   }
   const bool changed = Reopen(call, &*devices);
   const Waiting& device = devices->front();
-  return JsonReply(device.status == "pending" ? 202 : 200,
-                   json::Object({{"device", device.name},
-                                 {"status", device.status},
-                                 {"changed", changed}}));
+  return JsonReply(
+      device.status == "pending" ? 202 : 200,
+      json::Object({{"device", device.name}, {"status", device.status}, {"changed", changed}}));
 }
 
 Reply PostReleaseAll(Call& call) {
@@ -353,8 +351,7 @@ Reply PostSimulator(Call& call) {
   uint64_t done = 0;
   for (const SimCommand& command : commands) {
     if (const std::string error = call.service.backend.simulate(command); !error.empty()) {
-      return ErrorReply(400, "simulator_refused",
-                        "command " + std::to_string(done) + ": " + error,
+      return ErrorReply(400, "simulator_refused", "command " + std::to_string(done) + ": " + error,
                         std::to_string(done) + " commands before it were carried out");
     }
     ++done;

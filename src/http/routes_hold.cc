@@ -120,9 +120,9 @@ Reply PostPause(Call& call) {
   const auto result = call.service.backend.holds->Pause(target->key, target->device, *reason,
                                                         call.By(), *end, *replace, &hold);
   if (result == Holds::Result::kConflict) {
-    return JsonReply(409, json::HeldError("already_held", "the port is held already",
-                                          "resume it first, or send replace=true", hold,
-                                          target->device, false));
+    return JsonReply(
+        409, json::HeldError("already_held", "the port is held already",
+                             "resume it first, or send replace=true", hold, target->device, false));
   }
   RecordHold(call, hold);
   call.service.backend.submit(target->id, CommandKind::kPoke, 0);
@@ -137,8 +137,8 @@ Reply PostResume(Call& call) {
   }
   const std::string* hold_id = call.Find("hold_id");
   Hold lifted;
-  const auto result = call.service.backend.holds->Resume(
-      target->key, hold_id == nullptr ? "" : *hold_id, &lifted);
+  const auto result =
+      call.service.backend.holds->Resume(target->key, hold_id == nullptr ? "" : *hold_id, &lifted);
   if (result == Holds::Result::kConflict) {
     const Hold* hold = view.holds->FindHold(target->key, view.now);
     const std::string hint = "leave out hold_id, or give that of the hold in force";
@@ -194,11 +194,11 @@ Reply PostAcceptSpeed(Call& call) {
   const auto gbps = [](const std::optional<uint64_t>& bps) {
     return bps ? json::Value(static_cast<double>(*bps) / 1e9) : json::Value(nullptr);
   };
-  return JsonReply(200, json::Object({{"device", port.device->name},
-                                      {"port", uint64_t{port.data->number}},
-                                      {"baseline_speed_gbps", gbps(speed)},
-                                      {"previous_baseline_speed_gbps",
-                                       gbps(port.baseline_speed_bps)}}));
+  return JsonReply(200,
+                   json::Object({{"device", port.device->name},
+                                 {"port", uint64_t{port.data->number}},
+                                 {"baseline_speed_gbps", gbps(speed)},
+                                 {"previous_baseline_speed_gbps", gbps(port.baseline_speed_bps)}}));
 }
 
 Reply PostForget(Call& call) {

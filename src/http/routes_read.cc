@@ -77,8 +77,8 @@ Reply GetStatusPage(Call& call) {
 
 Reply GetNode(Call& call) {
   const Backend& backend = call.service.backend;
-  return JsonReply(200, json::Node(backend.view(), backend.version,
-                                   static_cast<bool>(backend.simulate)));
+  return JsonReply(
+      200, json::Node(backend.view(), backend.version, static_cast<bool>(backend.simulate)));
 }
 
 Reply GetDevices(Call& call) {

@@ -20,8 +20,8 @@ Expected<std::optional<uint64_t>> Number(const Call& call, const std::string& na
   }
   const auto number = ParseNumber(*text);
   if (!number || *number < min || *number > 1'000'000) {
-    return Invalid(name + " is not a number", name + " is a whole number from " +
-                                                  std::to_string(min));
+    return Invalid(name + " is not a number",
+                   name + " is a whole number from " + std::to_string(min));
   }
   return number;
 }
@@ -37,8 +37,9 @@ std::string WhyNone(const NodeView& view, const std::optional<uint64_t>& numa) {
   if (view.ports == 0) {
     return view.discovery_note.empty() ? "no port is known" : view.discovery_note;
   }
-  return "none of " + std::to_string(view.ports) + " ports serves: " +
-         std::to_string(view.ports_up) + " up, " + std::to_string(view.ports_held) + " held";
+  return "none of " + std::to_string(view.ports) +
+         " ports serves: " + std::to_string(view.ports_up) + " up, " +
+         std::to_string(view.ports_held) + " held";
 }
 
 Reply None(const NodeView& view, const std::optional<uint64_t>& numa) {
@@ -55,7 +56,8 @@ std::vector<const PortView*> Serving(const NodeView& view, const std::optional<u
   for (const DeviceView& device : view.devices) {
     const auto& node = device.data->identity.numa_node;
     for (const PortView& port : device.ports) {
-      if (port.serving && (!numa || (node && *node >= 0 && static_cast<uint64_t>(*node) == *numa))) {
+      if (port.serving &&
+          (!numa || (node && *node >= 0 && static_cast<uint64_t>(*node) == *numa))) {
         ports.push_back(&port);
       }
     }

@@ -134,11 +134,23 @@ HttpServer::HttpServer(HttpOptions options, Backend backend, std::shared_ptr<Htt
 
 HttpServer::~HttpServer() = default;
 
-void HttpServer::Start() { impl_->Start(); }
-bool HttpServer::Stop(Duration timeout) { return impl_->Stop(timeout); }
-void HttpServer::Reload() { impl_->Reload(); }
-bool HttpServer::config_reload_ok() const { return impl_->config_reload_ok(); }
-std::string HttpServer::tcp_address() const { return impl_->tcp_address(); }
-std::string HttpServer::admin_socket() const { return impl_->admin_socket(); }
+void HttpServer::Start() {
+  impl_->Start();
+}
+bool HttpServer::Stop(Duration timeout) {
+  return impl_->Stop(timeout);
+}
+void HttpServer::Reload() {
+  impl_->Reload();
+}
+bool HttpServer::config_reload_ok() const {
+  return impl_->config_reload_ok();
+}
+std::string HttpServer::tcp_address() const {
+  return impl_->tcp_address();
+}
+std::string HttpServer::admin_socket() const {
+  return impl_->admin_socket();
+}
 
 }  // namespace nicmon

@@ -163,9 +163,8 @@ bool IsUtf8(std::string_view text) {
 }
 
 bool HasControl(std::string_view text) {
-  return std::any_of(text.begin(), text.end(), [](char c) {
-    return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
-  });
+  return std::any_of(text.begin(), text.end(),
+                     [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
 }
 
 std::string Printable(std::string_view text) {
@@ -183,11 +182,21 @@ std::string EscapeHtml(std::string_view text) {
   while (!text.empty()) {
     const size_t length = Utf8Length(text);
     switch (text.front()) {
-      case '&': out += "&amp;"; break;
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '"': out += "&quot;"; break;
-      case '\'': out += "&#39;"; break;
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      case '\'':
+        out += "&#39;";
+        break;
       default:
         out += length == 0 ? std::string_view("\xef\xbf\xbd") : text.substr(0, length);
     }

@@ -10,7 +10,9 @@
 namespace nicmon::http {
 
 // Locale-free character tests: <cctype> is undefined for negative chars.
-inline bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+inline bool IsDigit(char c) {
+  return c >= '0' && c <= '9';
+}
 inline bool IsAlnum(char c) {
   return IsDigit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }

@@ -12,9 +12,13 @@ namespace {
 
 using Row = std::vector<std::string>;
 
-std::string OrDash(std::string_view text) { return text.empty() ? "-" : std::string(text); }
+std::string OrDash(std::string_view text) {
+  return text.empty() ? "-" : std::string(text);
+}
 
-std::string TimeOrDash(const std::optional<WallTime>& time) { return time ? Rfc3339(*time) : "-"; }
+std::string TimeOrDash(const std::optional<WallTime>& time) {
+  return time ? Rfc3339(*time) : "-";
+}
 
 /// Columns as wide as their widest cell. Control and non-ASCII bytes would break the alignment (or
 /// the terminal), so they show as '?'.
@@ -123,15 +127,15 @@ std::string PortTable(const std::vector<const PortView*>& ports) {
     const PortSnapshot& data = *port->data;
     const auto& netdevs = port->device->identity.netdev;
     const auto netdev = netdevs.find(data.number);
-    rows.push_back({port->device->name + "/" + std::to_string(data.number),
-                    port->serving ? "yes" : "NO",
-                    std::string(data.state ? PortStateName(*data.state) : "-") +
-                        (port->stale ? " (stale)" : ""),
-                    std::string(data.physical_state ? PhysicalStateName(*data.physical_state) : "-"),
-                    GbpsText(data.effective_speed_bps), GbpsText(port->expected_speed_bps),
-                    netdev == netdevs.end() ? "-" : OrDash(netdev->second),
-                    OrDash(port->device->identity.pci_address), port->required ? "yes" : "no",
-                    std::to_string(data.counts.flaps), OrDash(PauseText(*port))});
+    rows.push_back(
+        {port->device->name + "/" + std::to_string(data.number), port->serving ? "yes" : "NO",
+         std::string(data.state ? PortStateName(*data.state) : "-") +
+             (port->stale ? " (stale)" : ""),
+         std::string(data.physical_state ? PhysicalStateName(*data.physical_state) : "-"),
+         GbpsText(data.effective_speed_bps), GbpsText(port->expected_speed_bps),
+         netdev == netdevs.end() ? "-" : OrDash(netdev->second),
+         OrDash(port->device->identity.pci_address), port->required ? "yes" : "no",
+         std::to_string(data.counts.flaps), OrDash(PauseText(*port))});
   }
   return TableOr(rows, "no ports");
 }
@@ -141,13 +145,11 @@ std::string DeviceTable(const std::vector<const DeviceView*>& devices) {
       {"DEVICE", "STATUS", "PCI", "NUMA", "DRIVER", "FIRMWARE", "BOARD", "NODE_GUID", "DETAIL"}};
   for (const DeviceView* device : devices) {
     const Identity& identity = device->data->identity;
-    rows.push_back({device->data->name, std::string(device->status_name()),
-                    OrDash(identity.pci_address),
-                    identity.numa_node ? std::to_string(*identity.numa_node) : "-",
-                    OrDash(identity.driver), OrDash(identity.firmware_version),
-                    OrDash(identity.board_id), OrDash(identity.node_guid),
-                    OrDash(device->stalled ? "stuck in " + device->stalled_call
-                                           : device->data->detail)});
+    rows.push_back(
+        {device->data->name, std::string(device->status_name()), OrDash(identity.pci_address),
+         identity.numa_node ? std::to_string(*identity.numa_node) : "-", OrDash(identity.driver),
+         OrDash(identity.firmware_version), OrDash(identity.board_id), OrDash(identity.node_guid),
+         OrDash(device->stalled ? "stuck in " + device->stalled_call : device->data->detail)});
   }
   return TableOr(rows, "no devices");
 }

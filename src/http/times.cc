@@ -126,8 +126,8 @@ std::optional<WallTime> ParseRfc3339(std::string_view text) {
   const auto minute = Take(&text, 2);
   const bool colon2 = TakeChar(&text, ":");
   const auto second = Take(&text, 2);
-  if (!year || !dash1 || !month || !dash2 || !day || !t || !hour || !colon1 || !minute ||
-      !colon2 || !second) {
+  if (!year || !dash1 || !month || !dash2 || !day || !t || !hour || !colon1 || !minute || !colon2 ||
+      !second) {
     return std::nullopt;
   }
   const std::chrono::year_month_day date{std::chrono::year(*year),

@@ -158,10 +158,13 @@ void TokenFile::Apply() {
     return;
   }
   entries_ = std::move(entries);
-  log::Info("admin token file read", {{"file", path_}, {"tokens", std::to_string(entries_.size())}});
+  log::Info("admin token file read",
+            {{"file", path_}, {"tokens", std::to_string(entries_.size())}});
 }
 
-void TokenFile::Reload() { Apply(); }
+void TokenFile::Reload() {
+  Apply();
+}
 
 void TokenFile::Poll() {
   {
@@ -173,8 +176,7 @@ void TokenFile::Poll() {
     next_poll_ = now + kPollInterval;
   }
   struct stat status {};
-  const Signature now =
-      ::stat(path_.c_str(), &status) == 0 ? SignatureOf(status) : Signature{};
+  const Signature now = ::stat(path_.c_str(), &status) == 0 ? SignatureOf(status) : Signature{};
   bool changed = false;
   {
     std::lock_guard lock(mutex_);

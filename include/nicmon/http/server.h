@@ -19,7 +19,7 @@ struct HttpOptions {
   std::string admin_token_file;        // empty: operator routes over TCP answer 403
   bool admin_allow_plaintext = false;
   Duration command_timeout = std::chrono::seconds(5);
-  int max_connections = 64;  // per listener
+  int max_connections = 64;                             // per listener
   Duration request_timeout = std::chrono::seconds(10);  // from a request's first byte to its last
   Duration idle_timeout = std::chrono::seconds(75);     // between two requests of a connection
   Duration write_timeout = std::chrono::seconds(10);    // for a client to take its reply

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "nicmon/base/unique_fd.h"
+
+namespace nicmon::http {
+
+/// A reply as it came over the wire. Names of headers are lower-case.
+struct RawReply {
+  int status = 0;
+  std::map<std::string, std::string> headers;
+  std::string body;
+};
+
+/// A client that sends exactly the bytes it is told to.
+class RawClient {
+ public:
+  using Seconds = std::chrono::duration<double>;
+
+  /// `target` is "HOST:PORT", "[HOST]:PORT" or the path of a unix socket. Fails the test (and
+  /// leaves connected() false) when nobody answers.
+  explicit RawClient(const std::string& target);
+
+  bool connected() const { return static_cast<bool>(fd_); }
+  int fd() const { return fd_.get(); }
+  /// False when the other end is gone.
+  bool Send(const std::string& bytes);
+  void EndSending();
+  /// The next reply; nullopt when the connection ends before, or nothing comes in time. `head`:
+  /// the reply is to HEAD and has no body.
+  std::optional<RawReply> Receive(bool head = false, Seconds timeout = Seconds(10));
+  /// Whether the other end has closed the connection within the time; what it sent is dropped.
+  bool WaitClosed(Seconds timeout = Seconds(10));
+
+ private:
+  bool Fill(std::chrono::steady_clock::time_point deadline);
+
+  UniqueFd fd_;
+  std::string buffer_;
+};
+
+/// One request on a connection of its own. `request` without "Host:" and the empty line.
+std::optional<RawReply> Ask(const std::string& target, const std::string& method_and_path,
+                            const std::string& headers = "", const std::string& body = "");
+
+}  // namespace nicmon::http
