@@ -1,6 +1,14 @@
 if(NICMON_BENCH)
   find_package(benchmark REQUIRED)
-  add_executable(exposition_bench ${CMAKE_CURRENT_SOURCE_DIR}/bench/exposition_bench.cc)
-  target_include_directories(exposition_bench PRIVATE "${PROJECT_SOURCE_DIR}/tests")
-  target_link_libraries(exposition_bench PRIVATE nicmon_core benchmark::benchmark)
+
+  # nicmon_bench(<name> <source> [library...])
+  function(nicmon_bench name source)
+    add_executable(${name} ${source})
+    target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}/tests")
+    target_link_libraries(${name} PRIVATE nicmon_core ${ARGN})
+  endfunction()
+
+  nicmon_bench(exposition_bench ${CMAKE_CURRENT_SOURCE_DIR}/bench/exposition_bench.cc
+               benchmark::benchmark)
+  nicmon_bench(monitor_bench ${CMAKE_CURRENT_SOURCE_DIR}/bench/monitor_bench.cc)
 endif()
