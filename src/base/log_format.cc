@@ -5,40 +5,10 @@
 #include <cstdint>
 #include <cstdio>
 
+#include "nicmon/base/text.h"
+
 namespace nicmon::log {
 namespace {
-
-/// One step through text of unknown origin: a code point, or a byte that is no UTF-8.
-struct Step {
-  size_t length = 1;
-  uint32_t code = 0;
-  bool valid = false;
-};
-
-Step Decode(std::string_view text) {
-  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char lead = byte(0);
-  if (lead < 0x80) {
-    return {1, lead, true};
-  }
-  const size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
-  if (lead < 0xC2 || lead > 0xF4 || text.size() < length) {
-    return {};
-  }
-  uint32_t code = lead & (0x7FU >> length);
-  for (size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xC0) != 0x80) {
-      return {};
-    }
-    code = code << 6 | (byte(i) & 0x3FU);
-  }
-  constexpr std::array<uint32_t, 5> kSmallest = {0, 0, 0x80, 0x800, 0x10000};
-  const bool surrogate = code >= 0xD800 && code <= 0xDFFF;
-  if (code < kSmallest[length] || code > 0x10FFFF || surrogate) {
-    return {};
-  }
-  return {length, code, true};
-}
 
 /// Code points that end a line for some reader, steer a terminal, or turn the text around.
 bool IsUnsafe(uint32_t code) {
@@ -77,8 +47,8 @@ void AppendEscaped(std::string& out, std::string_view text, Format format, bool 
   const bool cut = text.size() > kMaxValueBytes;
   text = text.substr(0, kMaxValueBytes);
   while (!text.empty()) {
-    const Step step = Decode(text);
-    if (!step.valid) {
+    const Utf8Sequence step = DecodeUtf8(text);
+    if (step.length == 0) {
       if (format == Format::kJson) {
         out += "\\ufffd";
       } else {
@@ -93,7 +63,7 @@ void AppendEscaped(std::string& out, std::string_view text, Format format, bool 
     } else {
       out += text.substr(0, step.length);
     }
-    text.remove_prefix(step.length);
+    text.remove_prefix(std::max<size_t>(step.length, 1));
   }
   if (cut) {
     out += "...";

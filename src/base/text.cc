@@ -1,20 +1,35 @@
 #include "nicmon/base/text.h"
 
-#include <cstddef>
-#include <cstdint>
-
 namespace nicmon {
 namespace {
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 
-struct Sequence {
-  size_t length = 0;  // 0: not well-formed here
-  uint32_t code = 0;
-};
+bool IsControl(uint32_t code) {
+  return code < 0x20 || (code >= 0x7F && code <= 0x9F);
+}
 
-/// The well-formed sequence at the beginning of `text` (not empty), RFC 3629.
-Sequence Decode(std::string_view text) {
+std::string Rewrite(std::string_view text, bool drop_controls) {
+  std::string out;
+  out.reserve(text.size());
+  while (!text.empty()) {
+    const Utf8Sequence sequence = DecodeUtf8(text);
+    if (sequence.length == 0) {
+      out += kReplacement;
+      text.remove_prefix(1);
+      continue;
+    }
+    if (!drop_controls || !IsControl(sequence.code)) {
+      out += text.substr(0, sequence.length);
+    }
+    text.remove_prefix(sequence.length);
+  }
+  return out;
+}
+
+}  // namespace
+
+Utf8Sequence DecodeUtf8(std::string_view text) {
   const auto byte = [&](size_t i) { return static_cast<uint8_t>(text[i]); };
   const uint8_t lead = byte(0);
   if (lead < 0x80) {
@@ -38,30 +53,6 @@ Sequence Decode(std::string_view text) {
   }
   return {length, code};
 }
-
-bool IsControl(uint32_t code) {
-  return code < 0x20 || (code >= 0x7F && code <= 0x9F);
-}
-
-std::string Rewrite(std::string_view text, bool drop_controls) {
-  std::string out;
-  out.reserve(text.size());
-  while (!text.empty()) {
-    const Sequence sequence = Decode(text);
-    if (sequence.length == 0) {
-      out += kReplacement;
-      text.remove_prefix(1);
-      continue;
-    }
-    if (!drop_controls || !IsControl(sequence.code)) {
-      out += text.substr(0, sequence.length);
-    }
-    text.remove_prefix(sequence.length);
-  }
-  return out;
-}
-
-}  // namespace
 
 std::string SanitizeUtf8(std::string_view text) {
   return Rewrite(text, false);

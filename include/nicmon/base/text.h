@@ -1,9 +1,20 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
 namespace nicmon {
+
+/// The sequence at the beginning of some text of unknown origin.
+struct Utf8Sequence {
+  size_t length = 0;  // 0: what stands there is not well-formed (RFC 3629)
+  uint32_t code = 0;
+};
+
+/// `text` must not be empty.
+Utf8Sequence DecodeUtf8(std::string_view text);
 
 /// `text` as valid UTF-8: every byte that does not belong to a well-formed sequence (overlong
 /// forms, surrogates and anything above U+10FFFF included) becomes U+FFFD.
