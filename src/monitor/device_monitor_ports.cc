@@ -2,7 +2,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "nicmon/base/log.h"
+#include "nicmon/base/limited_log.h"
 #include "nicmon/device/device_context.h"
 #include "nicmon/monitor/device_monitor.h"
 #include "nicmon/verbs/drain.h"
@@ -90,7 +90,7 @@ void DeviceMonitor::TakeEvents() {
     if (result.error == EIO) {
       CloseDead("reading async events answers EIO");
     } else {
-      LogLimited("reading async events failed", "errno", result.error);
+      LogOddity("reading async events failed", "errno", result.error);
     }
   }
 }
@@ -101,7 +101,7 @@ void DeviceMonitor::OnEvent(const AsyncEvent& event) {
       port->OnEvent(*port_event, Time());
     } else {
       ++data_.events_other;
-      LogLimited("event for a port that the device does not have", "port", event.port);
+      LogOddity("event for a port that the device does not have", "port", event.port);
     }
     return;
   }
@@ -119,21 +119,16 @@ void DeviceMonitor::OnEvent(const AsyncEvent& event) {
     for (const auto& port : ports_) {
       port->Touch();
     }
-    LogLimited("async event of an unknown type", "number", event.type);
+    LogOddity("async event of an unknown type", "number", event.type);
   }
   // DEVICE_FATAL ends the batch: see TakeEvents. CQ, QP, SRQ and WQ events concern objects of our
   // own only; there are none here.
 }
 
-void DeviceMonitor::LogLimited(const char* message, const char* key, int value) {
+void DeviceMonitor::LogOddity(const char* message, const char* key, int value) {
   const std::string text = std::to_string(value);
-  if (const auto left_out = context_.log_limit.Allow(message + text, shared_->clock.steady())) {
-    log::Warning(
-        message,
-        {{"device", data_.name}, {key, text}, {"repeats_left_out", std::to_string(*left_out)}});
-  } else {
-    log::CountSuppressed(1);
-  }
+  LogLimited(context_.log_limit, message + text, shared_->clock.steady(), log::Level::kWarning,
+             message, {{"device", data_.name}, {key, text}});
 }
 
 int DeviceMonitor::Query(PortTracker& port, QuerySource source) {

@@ -1,9 +1,10 @@
 #include "nicmon/monitor/port_tracker.h"
 
 #include <utility>
+#include <vector>
 
 #include "nicmon/base/errno_text.h"
-#include "nicmon/base/log.h"
+#include "nicmon/base/limited_log.h"
 
 namespace nicmon {
 namespace {
@@ -47,6 +48,14 @@ log::Field PortTracker::DeviceField() const {
 }
 log::Field PortTracker::PortField() const {
   return {"port", std::to_string(data_.number)};
+}
+
+void PortTracker::Log(const std::string& kind, log::Level level, std::string_view message,
+                      std::initializer_list<log::Field> more, Now now) {
+  std::vector<log::Field> fields = {DeviceField(), PortField()};
+  fields.insert(fields.end(), more);
+  LogLimited(context_.log_limit, std::to_string(data_.number) + kind, now.steady, level, message,
+             std::move(fields));
 }
 
 void PortTracker::Set(PauseReason reason, Now now) {
@@ -94,15 +103,7 @@ void PortTracker::PauseLink(bool count, const char* how, Now now) {
     return;
   }
   ++data_.counts.link_pauses;
-  if (const auto left_out =
-          context_.log_limit.Allow(std::to_string(data_.number) + "/lost", now.steady)) {
-    log::Warning("port lost its link", {DeviceField(),
-                                        PortField(),
-                                        {"source", how},
-                                        {"repeats_left_out", std::to_string(*left_out)}});
-  } else {
-    log::CountSuppressed(1);
-  }
+  Log("/lost", log::Level::kWarning, "port lost its link", {{"source", how}}, now);
 }
 
 void PortTracker::Activate(QuerySource source, Now now) {
@@ -125,16 +126,9 @@ void PortTracker::Activate(QuerySource source, Now now) {
   }
   StartSettling(now);
   gid_scan_until_ = now.steady + kGidScanAfterRecovery;
-  if (const auto left_out =
-          context_.log_limit.Allow(std::to_string(data_.number) + "/recovered", now.steady)) {
-    log::Info(source == QuerySource::kTick ? "port recovered, no event was seen" : "port recovered",
-              {DeviceField(),
-               PortField(),
-               {"source", SourceName(source)},
-               {"repeats_left_out", std::to_string(*left_out)}});
-  } else {
-    log::CountSuppressed(1);
-  }
+  Log("/recovered", log::Level::kInfo,
+      source == QuerySource::kTick ? "port recovered, no event was seen" : "port recovered",
+      {{"source", SourceName(source)}}, now);
 }
 
 void PortTracker::OnObservation(const PortObservation& seen, QuerySource source, Now now) {
@@ -162,19 +156,11 @@ void PortTracker::ObserveFailure(const PortObservation& seen, QuerySource source
     data_.event_evidence = true;
     Activate(source, now);
   }
-  if (new_error) {
-    context_.log_limit.Allow(std::to_string(data_.number) + "/query", now.steady);
-    log::Warning("port query failed, its last state is kept and marked stale",
-                 {DeviceField(), PortField(), {"error", ErrnoText(seen.error)}});
-  } else if (const auto left_out =
-                 context_.log_limit.Allow(std::to_string(data_.number) + "/query", now.steady)) {
-    log::Warning("port query still fails", {DeviceField(),
-                                            PortField(),
-                                            {"error", ErrnoText(seen.error)},
-                                            {"repeats_left_out", std::to_string(*left_out)}});
-  } else {
-    log::CountSuppressed(1);
-  }
+  // A new error is told at once, the same one again only now and then.
+  Log("/query/" + std::to_string(seen.error), log::Level::kWarning,
+      new_error ? "port query failed, its last state is kept and marked stale"
+                : "port query still fails",
+      {{"error", ErrnoText(seen.error)}}, now);
 }
 
 void PortTracker::Observe(const PortObservation& seen, QuerySource source, Now now) {
@@ -231,17 +217,9 @@ void PortTracker::SetState(std::optional<int> state, Now now) {
     ++data_.counts.to_other;
   }
   const bool up = *state == kStateActive;
-  if (const auto left_out = context_.log_limit.Allow(
-          std::to_string(data_.number) + (up ? "/up" : "/down"), now.steady)) {
-    log::Write(up ? log::Level::kInfo : log::Level::kWarning, "port state changed",
-               {DeviceField(),
-                PortField(),
-                {"from", std::string(PortStateName(*before))},
-                {"to", std::string(PortStateName(*state))},
-                {"repeats_left_out", std::to_string(*left_out)}});
-  } else {
-    log::CountSuppressed(1);
-  }
+  Log(up ? "/up" : "/down", up ? log::Level::kInfo : log::Level::kWarning, "port state changed",
+      {{"from", std::string(PortStateName(*before))}, {"to", std::string(PortStateName(*state))}},
+      now);
 }
 
 void PortTracker::ObserveLink(QuerySource source, Now now) {

@@ -98,7 +98,7 @@ class DeviceMonitor {
   void TakeEvents();
   void OnEvent(const AsyncEvent& event);
   void OnDeviceFatal();
-  void LogLimited(const char* message, const char* key, int value);
+  void LogOddity(const char* message, const char* key, int value);
   void Settle();
   void Tick();
   void TickFromSysfs();

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "nicmon/base/clock.h"
 #include "nicmon/base/log.h"
@@ -99,6 +101,9 @@ class PortTracker {
   void ClearHardware();
   log::Field DeviceField() const;
   log::Field PortField() const;
+  /// Rate-limited by `kind` within this port.
+  void Log(const std::string& kind, log::Level level, std::string_view message,
+           std::initializer_list<log::Field> more, Now now);
 
   TrackerContext& context_;
   PortSnapshot data_;
