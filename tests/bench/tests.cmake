@@ -11,4 +11,5 @@ if(NICMON_BENCH)
   nicmon_bench(exposition_bench ${CMAKE_CURRENT_SOURCE_DIR}/bench/exposition_bench.cc
                benchmark::benchmark)
   nicmon_bench(monitor_bench ${CMAKE_CURRENT_SOURCE_DIR}/bench/monitor_bench.cc)
+  nicmon_bench(process_bench ${CMAKE_CURRENT_SOURCE_DIR}/bench/process_bench.cc)
 endif()
