@@ -1,6 +1,8 @@
 #include "emitters.h"
 
+#include <map>
 #include <string>
+#include <string_view>
 
 namespace nicmon::emit {
 namespace {
@@ -19,9 +21,22 @@ std::string_view FunctionName(DeviceFunction function) {
 
 }  // namespace
 
+// Clients choose which of these series come to be, so their number has an end: a page that grows
+// with what is asked of it would let them spend the node's budget.
+
 void HttpRequests(Samples& samples, const MetricsInput& input) {
+  constexpr size_t kMost = 16;
+  size_t shown = 0;
+  uint64_t rest = 0;
   for (const auto& [code, count] : input.http.requests) {
-    samples.Add("code", std::to_string(code), static_cast<double>(count));
+    if (++shown <= kMost) {
+      samples.Add("code", std::to_string(code), static_cast<double>(count));
+    } else {
+      rest += count;
+    }
+  }
+  if (rest > 0) {
+    samples.Add("code", "other", static_cast<double>(rest));
   }
 }
 
@@ -32,9 +47,19 @@ void HttpRejected(Samples& samples, const MetricsInput& input) {
 }
 
 void AdminActions(Samples& samples, const MetricsInput& input) {
+  constexpr size_t kMost = 24;
+  size_t shown = 0;
+  std::map<std::string_view, uint64_t> rest;  // by result
   for (const auto& [action_result, count] : input.http.admin_actions) {
-    samples.Add({{"action", action_result.first}, {"result", action_result.second}},
-                static_cast<double>(count));
+    const auto& [action, result] = action_result;
+    if (++shown <= kMost) {
+      samples.Add({{"action", action}, {"result", result}}, static_cast<double>(count));
+    } else {
+      rest[result] += count;
+    }
+  }
+  for (const auto& [result, count] : rest) {
+    samples.Add({{"action", "other"}, {"result", result}}, static_cast<double>(count));
   }
 }
 

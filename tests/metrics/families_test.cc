@@ -10,10 +10,6 @@ namespace {
 
 using test::DeviceSpec;
 using test::Page;
-using ::testing::AllOf;
-using ::testing::Each;
-using ::testing::HasSubstr;
-using ::testing::Not;
 using ::testing::Optional;
 
 constexpr auto kAbsent = std::nullopt;
@@ -253,6 +249,30 @@ TEST(Families, NodeCountsAndHttp) {
   for (const auto& [series, value] : expected) {
     EXPECT_THAT(page.Get(series), Optional(value)) << series;
   }
+}
+
+TEST(Families, WhatClientsCanMultiplyIsSummedUp) {
+  MetricsInput input = Page::InputOf({}, MetricsProfile::kStandard);
+  for (int code = 200; code < 220; ++code) {
+    input.http.requests[code] = 2;
+  }
+  for (char action = 'a'; action <= 'm'; ++action) {
+    input.http.admin_actions[{std::string(1, action), "denied"}] = 3;
+    input.http.admin_actions[{std::string(1, action), "ok"}] = 1;
+  }
+  const Page page(input);
+  EXPECT_EQ(page.Count("nicmon_http_requests_total"), 17U);
+  EXPECT_THAT(page.Get("nicmon_http_requests_total{code=\"215\"}"), Optional(std::string("2")));
+  EXPECT_THAT(page.Get("nicmon_http_requests_total{code=\"other\"}"), Optional(std::string("8")));
+  EXPECT_EQ(page.Count("nicmon_admin_actions_total"), 26U);
+  const auto actions = [&](const std::string& action, const std::string& result) {
+    return page.Get("nicmon_admin_actions_total{action=\"" + action + "\",result=\"" + result +
+                    "\"}");
+  };
+  EXPECT_THAT(actions("l", "ok"), Optional(std::string("1")));
+  EXPECT_EQ(actions("m", "ok"), kAbsent);
+  EXPECT_THAT(actions("other", "ok"), Optional(std::string("1")));
+  EXPECT_THAT(actions("other", "denied"), Optional(std::string("3")));
 }
 
 TEST(Families, NotOpenTellsTheReasonAndEndsWithTheOpen) {
