@@ -7,6 +7,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include "nicmon/base/text.h"
 #include "nicmon/metrics/exposition.h"
 
 namespace nicmon {
@@ -37,31 +38,6 @@ void AppendValue(std::string& out, double value) {
   }
 }
 
-/// Length of the UTF-8 sequence at the front of `text`, 0 when it is none (an overlong form, a
-/// surrogate, a stray or missing continuation byte, above U+10FFFF).
-size_t Utf8Length(std::string_view text) {
-  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char first = byte(0);
-  const size_t length = first < 0x80   ? 1
-                        : first < 0xC2 ? 0
-                        : first < 0xE0 ? 2
-                        : first < 0xF0 ? 3
-                        : first < 0xF5 ? 4
-                                       : 0;
-  if (length == 0 || length > text.size()) {
-    return 0;
-  }
-  for (size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xC0) != 0x80) {
-      return 0;
-    }
-  }
-  const bool bad_second =
-      length > 1 && ((first == 0xE0 && byte(1) < 0xA0) || (first == 0xED && byte(1) > 0x9F) ||
-                     (first == 0xF0 && byte(1) < 0x90) || (first == 0xF4 && byte(1) > 0x8F));
-  return bad_second ? 0 : length;
-}
-
 /// `quoted`: a label value, where the quote is escaped too.
 void AppendEscaped(std::string& out, std::string_view text, bool quoted) {
   size_t copied = 0;
@@ -71,7 +47,7 @@ void AppendEscaped(std::string& out, std::string_view text, bool quoted) {
       ++i;  // nearly always
       continue;
     }
-    const size_t length = Utf8Length(text.substr(i));
+    const size_t length = DecodeUtf8(text.substr(i)).length;
     const std::string_view replaced = length == 0          ? "\xEF\xBF\xBD"
                                       : c == '\\'          ? "\\\\"
                                       : c == '\n'          ? "\\n"
