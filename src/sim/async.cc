@@ -1,5 +1,6 @@
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 
 #include "calls.h"
@@ -31,13 +32,35 @@ void FillElement(ibv_async_event* event, int port) {
   }
 }
 
+// For a counter that one thread writes and others read.
+void Increment(std::atomic<uint64_t>& counter) {
+  counter.store(counter.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+}
+
+// Takes the next event off; false when there is none. Equal ones come off the queue together, so
+// that a storm takes its mutex once. Called with a token from the fd in hand for each.
+bool NextEvent(Context& context, ibv_async_event* out, int* port) {
+  if (context.reading.count == 0) {
+    std::lock_guard lock(context.queue_mutex);
+    if (context.queue.empty()) {
+      return false;
+    }
+    context.reading = context.queue.front();
+    context.queue.pop_front();
+  }
+  --context.reading.count;
+  out->event_type = static_cast<ibv_event_type>(context.reading.type);
+  *port = context.reading.port;
+  return true;
+}
+
 }  // namespace
 
 // As the library and the kernel: one read of the fd is one event. Without the node's mutex unless
 // a fault is set anywhere, because storms go through here.
 int GetAsyncEvent(Node& node, ibv_context* context, ibv_async_event* out) {
   Context& ours = *ContextOf(context);
-  node.faults.Count(Verb::kGetAsyncEvent);
+  Increment(ours.reads);
   if (node.faults.Armed()) {
     Lock lock(node.mutex);
     const int slot = ours.entry.registration->device->slot;
@@ -51,29 +74,32 @@ int GetAsyncEvent(Node& node, ibv_context* context, ibv_async_event* out) {
     return errno;
   }
   int port = 0;
-  {
-    std::lock_guard lock(ours.queue_mutex);
-    if (size != sizeof(token) || ours.queue.empty()) {
-      return EPROTO;
-    }
-    QueuedEvents& front = ours.queue.front();
-    out->event_type = static_cast<ibv_event_type>(front.type);
-    port = front.port;
-    if (--front.count == 0) {
-      ours.queue.pop_front();
-    }
+  if (size != sizeof(token) || !NextEvent(ours, out, &port)) {
+    return EPROTO;
   }
   FillElement(out, port);
-  node.unacked_events.fetch_add(1, std::memory_order_relaxed);
+  Increment(ours.delivered);
   return 0;
 }
 
 void AckAsyncEvent(Node& node) {
   node.faults.Count(Verb::kAckAsyncEvent);
-  if (node.unacked_events.fetch_sub(1, std::memory_order_relaxed) <= 0) {
-    node.unacked_events.fetch_add(1, std::memory_order_relaxed);
-    node.misuses.fetch_add(1);
+}
+
+uint64_t Node::Reads() const {
+  uint64_t reads = closed_reads;
+  for (const auto& [key, context] : contexts) {
+    reads += context->reads.load(std::memory_order_relaxed);
   }
+  return reads;
+}
+
+uint64_t Node::Delivered() const {
+  uint64_t delivered = closed_delivered;
+  for (const auto& [key, context] : contexts) {
+    delivered += context->delivered.load(std::memory_order_relaxed);
+  }
+  return delivered;
 }
 
 }  // namespace nicmon::sim

@@ -68,10 +68,10 @@ class Faults {
   bool Armed() const { return armed_.load(std::memory_order_relaxed); }
 
   void Count(Verb verb) {
-    calls_[static_cast<size_t>(verb)].fetch_add(1, std::memory_order_relaxed);
+    calls_[static_cast<size_t>(verb)].fetch_add(1, std::memory_order_release);
   }
   uint64_t Calls(Verb verb) const {
-    return calls_[static_cast<size_t>(verb)].load(std::memory_order_relaxed);
+    return calls_[static_cast<size_t>(verb)].load(std::memory_order_acquire);
   }
 
   int hanging() const { return hanging_; }

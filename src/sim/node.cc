@@ -271,7 +271,7 @@ void Node::Enqueue(Device& device, int type, int port, uint32_t count) {
     // After the queue, so that whoever reads one from the fd finds an event.
     const uint64_t tokens = count;
     if (::write(context->async_fd_owner.get(), &tokens, sizeof(tokens)) != sizeof(tokens)) {
-      misuses.fetch_add(1);  // only when somebody closed our fd
+      ++misuses;  // only when somebody closed our fd
     }
   }
 }

@@ -80,6 +80,10 @@ struct Context : ibv_context {
   UniqueFd async_fd_owner;
   std::mutex queue_mutex;  // guards queue; taken after the node's mutex, if that is held
   std::deque<QueuedEvents> queue;
+  QueuedEvents reading;  // taken off the queue by the context's thread, which alone uses it
+  // Written by the context's thread only, so without a locked instruction per event.
+  std::atomic<uint64_t> reads{0};
+  std::atomic<uint64_t> delivered{0};
 };
 
 struct Pd : ibv_pd {
@@ -93,8 +97,8 @@ struct Cq : ibv_cq {
   std::shared_ptr<Registration> registration;
 };
 
-/// The state of a simulated node. Everything but the event queues and the counters of calls and
-/// unacknowledged events is guarded by `mutex`.
+/// The state of a simulated node. Everything but the event queues and the counters of calls is
+/// guarded by `mutex`.
 struct Node {
   explicit Node(const SimulationSpec& node_spec);
 
@@ -105,6 +109,8 @@ struct Node {
   void Rename(Device& device, const std::string& name);
   /// After a close: ends the removal that waited for it.
   void ContextClosed(Registration& registration);
+  uint64_t Reads() const;      // calls of get_async_event
+  uint64_t Delivered() const;  // events that it gave
   void Enqueue(Device& device, int type, int port, uint32_t count);
   /// Fresh link state and counters, GIDs untouched.
   void ResetPort(Device& device, uint32_t number);
@@ -129,8 +135,9 @@ struct Node {
   std::unordered_map<ibv_pd*, std::unique_ptr<Pd>> pds;
   std::unordered_map<ibv_comp_channel*, std::unique_ptr<Channel>> channels;
   std::unordered_map<ibv_cq*, std::unique_ptr<Cq>> cqs;
-  std::atomic<int64_t> unacked_events{0};
-  std::atomic<int> misuses{0};
+  uint64_t closed_reads = 0;  // of contexts that are closed
+  uint64_t closed_delivered = 0;
+  int misuses = 0;
 };
 
 /// Speed and width codes that give exactly this many Gb/s; nullopt when none do.

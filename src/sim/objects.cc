@@ -17,7 +17,7 @@ int Destroy(Node& node, Map& held, Object* object, Verb verb, Busy busy) {
     Lock lock(node.mutex);
     const auto found = held.find(object);
     if (found == held.end()) {
-      node.misuses.fetch_add(1);
+      ++node.misuses;
       return EINVAL;
     }
     registration = found->second->registration;

@@ -1,6 +1,6 @@
 #include "nicmon/sim/simulated_rnic.h"
 
-#include <cerrno>
+#include <algorithm>
 
 #include "node.h"
 
@@ -70,13 +70,20 @@ SimHeld SimulatedRnic::Held() const {
   held.pds = static_cast<int>(impl_->pds.size());
   held.channels = static_cast<int>(impl_->channels.size());
   held.cqs = static_cast<int>(impl_->cqs.size());
-  held.unacked_events = static_cast<int>(impl_->unacked_events.load());
-  held.misuses = impl_->misuses.load();
+  // Acks first: one that comes between the two readings must not look like one too many.
+  const auto acks = static_cast<int64_t>(impl_->faults.Calls(sim::Verb::kAckAsyncEvent));
+  const int64_t unacked = static_cast<int64_t>(impl_->Delivered()) - acks;
+  held.unacked_events = static_cast<int>(std::max<int64_t>(unacked, 0));
+  held.misuses = impl_->misuses + static_cast<int>(std::max<int64_t>(-unacked, 0));
   return held;
 }
 
 uint64_t SimulatedRnic::Calls(const std::string& verb) const {
   const auto known = sim::FindVerb(verb);
+  if (known == sim::Verb::kGetAsyncEvent) {
+    Lock lock(impl_->mutex);
+    return impl_->Reads();
+  }
   return known ? impl_->faults.Calls(*known) : 0;
 }
 

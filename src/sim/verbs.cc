@@ -47,7 +47,7 @@ void FreeDeviceList(Node& node, ibv_device** list) {
   Lock lock(node.mutex);
   node.faults.Enter(lock, Faults::kEveryDevice, Verb::kFreeDeviceList);
   if (node.lists.erase(list) == 0) {
-    node.misuses.fetch_add(1);
+    ++node.misuses;
   }
 }
 
@@ -91,14 +91,18 @@ int CloseDevice(Node& node, ibv_context* context) {
   Lock lock(node.mutex);
   const auto held = node.contexts.find(context);
   if (held == node.contexts.end()) {
-    node.misuses.fetch_add(1);
+    ++node.misuses;
     return EINVAL;
   }
   const std::shared_ptr<Registration> registration = held->second->entry.registration;
   if (const int error = node.faults.Enter(lock, registration->device->slot, Verb::kCloseDevice)) {
     return error;
   }
-  node.contexts.erase(context);
+  // Looked up again: while the call hung, the map may have moved.
+  const auto closing = node.contexts.find(context);
+  node.closed_reads += closing->second->reads.load(std::memory_order_relaxed);
+  node.closed_delivered += closing->second->delivered.load(std::memory_order_relaxed);
+  node.contexts.erase(closing);
   node.ContextClosed(*registration);
   return 0;
 }

@@ -82,7 +82,7 @@ struct SimHeld {
   int channels = 0;
   int cqs = 0;
   int unacked_events = 0;
-  int misuses = 0;  // releases of what is not held, acks too many: never goes down
+  int misuses = 0;  // releases of what is not held, acks too many
   friend bool operator==(const SimHeld&, const SimHeld&) = default;
 };
 
