@@ -17,6 +17,7 @@ using std::chrono::milliseconds;
 
 constexpr int kMaxRequests = 1000;              // then the connection is closed, politely
 constexpr size_t kMaxDrainBytes = 1024 * 1024;  // of a refused request
+constexpr Duration kWriteWhileStopping = milliseconds(200);
 constexpr auto kMaxDrainTime = std::chrono::seconds(1);
 
 /// Whether `buffer` has a line feed without its carriage return before `end`.
@@ -218,8 +219,10 @@ bool Connection::Answer(const std::string& method, const Reply& reply, bool clos
   const auto keep_alive = std::chrono::duration_cast<std::chrono::seconds>(limits_.idle_timeout);
   const std::string bytes =
       Encode(method, reply, close || table_.stopping(), static_cast<int>(keep_alive.count()));
-  const bool ok = table_.SetState(id_, ConnectionTable::State::kWriting) &&
-                  Write(bytes, clock_.steady() + limits_.write_timeout);
+  // Asked after the change of state: a Stop() from here on shuts the socket itself.
+  const bool open = table_.SetState(id_, ConnectionTable::State::kWriting);
+  const Duration timeout = table_.stopping() ? kWriteWhileStopping : limits_.write_timeout;
+  const bool ok = open && Write(bytes, clock_.steady() + timeout);
   stats_.Request(reply.status, std::chrono::duration<double>(clock_.steady() - started).count());
   return ok;
 }

@@ -27,7 +27,7 @@
 namespace nicmon::http {
 namespace {
 
-constexpr int kBacklog = 128;
+constexpr int kBacklog = 1024;  // a full one costs a client a second until its next SYN
 constexpr gid_t kLeaveGroup = static_cast<gid_t>(-1);
 
 std::string AddressText(const sockaddr_storage& address) {

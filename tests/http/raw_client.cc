@@ -81,6 +81,7 @@ bool RawClient::Fill(Clock::time_point deadline) {
   std::array<char, 65536> chunk;
   const ssize_t n = ::recv(fd_.get(), chunk.data(), chunk.size(), 0);
   if (n <= 0) {
+    closed_ = true;
     return false;
   }
   buffer_.append(chunk.data(), static_cast<size_t>(n));
@@ -128,7 +129,7 @@ bool RawClient::WaitClosed(Seconds timeout) {
   while (Fill(deadline)) {
     buffer_.clear();
   }
-  return Clock::now() < deadline;
+  return closed_;
 }
 
 std::optional<RawReply> Ask(const std::string& target, const std::string& method_and_path,

@@ -41,6 +41,7 @@ class RawClient {
 
   UniqueFd fd_;
   std::string buffer_;
+  bool closed_ = false;  // by the other end
 };
 
 /// One request on a connection of its own. `request` without "Host:" and the empty line.
