@@ -29,5 +29,6 @@ run_case() {
 }
 
 ip link set lo up
-sed -n 's/^case_\([a-z0-9_]*\)() {.*/\1/p' /test/cases_*.sh | grep -E "$(cat /test/only)" >/tmp/names
+cat /test/cases_link.sh /test/cases_device.sh /test/cases_node.sh |
+  sed -n 's/^case_\([a-z0-9_]*\)() {.*/\1/p' | grep -E "$(cat /test/only)" >/tmp/names
 while read -r name <&3; do run_case "$name"; done 3</tmp/names

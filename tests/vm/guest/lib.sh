@@ -6,7 +6,6 @@ ip() { /usr/bin/ip "$@"; }
 setpriv() { /usr/bin/setpriv "$@"; }
 rdma() { /usr/bin/rdma "$@"; }
 
-BASE=http://127.0.0.1:9879
 SOCKET=/run/nicmon/admin.sock
 LOG=/tmp/nicmon.log
 PID=
@@ -113,9 +112,9 @@ start_nicmon() {
 
 readyz() {
   [ -d "/proc/$PID" ] || fail "nicmon ended: $(tail -n 1 "$LOG")"
-  wget -q -T 5 -O /dev/null "$BASE/readyz" 2>/dev/null
+  get /readyz >/dev/null
 }
-none_opening() { ! get /api/v1/devices | grep -q '"opening"'; }
+none_opening() { get /api/v1/devices >/tmp/page && ! grep -q '"opening"' /tmp/page; }
 
 # stop_nicmon: TERM must end it with exit code 0 within two seconds, with nothing to say for the
 # sanitizers.
@@ -140,20 +139,31 @@ sanitizers_silent() {
 
 # ---- asking nicmon
 
-get() { wget -q -T 5 -O - "$BASE$1" 2>/dev/null; }
+# The body of a GET; fails unless the answer is 200. nc because a client that starts in an instant is
+# what the tight loops need.
+get() {
+  printf 'GET %s HTTP/1.0\r\nHost: localhost\r\n\r\n' "$1" | nc -w 5 127.0.0.1 9879 | tr -d '\r' >/tmp/answer
+  read -r _ STATUS _ </tmp/answer
+  sed '1,/^$/d' /tmp/answer
+  [ "$STATUS" = 200 ]
+}
+flat() { awk -f /test/json.awk; }
+# pick PATH: the value at that path of the flattened document on stdin.
+pick() { awk -F '\t' -v path="$1" '$1 == path { print $2; found = 1 } END { if (!found) print "none" }'; }
 port() { get "/api/v1/ports/$1/1"; }
-# port_field DEVICE JQ
-port_field() { port "$1" | jq -r "$2"; }
-device_field() { get "/api/v1/devices/$1" | jq -r "$2"; }
-# post PATH [CURL ARGS...]: over the admin socket; the body on stdout, the status in STATUS.
+# port_field DEVICE PATH
+port_field() { port "$1" | flat | pick "$2"; }
+device_field() { get "/api/v1/devices/$1" | flat | pick "$2"; }
+# The reasons that pause a port, sorted.
+port_paused() { port "$1" | flat | sed -n 's/^paused\.[0-9]*\.reason\t//p' | sort | tr '\n' ' ' | sed 's/ $//'; }
+# post PATH [CURL ARGS...]: over the admin socket; the body in /tmp/post, the status in STATUS.
 post() {
   local path=$1
   shift
-  STATUS=$(curl -sS -m 10 --unix-socket "$SOCKET" -o /tmp/body -w '%{http_code}' -X POST "$@" \
+  STATUS=$(curl -sS -m 10 --unix-socket "$SOCKET" -o /tmp/post -w '%{http_code}' -X POST "$@" \
     "http://localhost$path")
-  cat /tmp/body >/tmp/post
 }
-post_field() { jq -r "$1" </tmp/post; }
+post_field() { flat </tmp/post | pick "$1"; }
 
 # metric NAME [LABEL="VALUE"...]: the value of the one series that has all these labels, "absent"
 # when there is none. Asks once for the page.

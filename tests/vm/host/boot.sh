@@ -31,7 +31,10 @@ boot() {
 # software emulation, three times at most.
 boot_retrying() {
   local initramfs=$1 logs=$2 seconds=$3 accel attempts=()
-  if [[ -r /dev/kvm && -w /dev/kvm && ${NICMON_VM_ACCEL:-kvm} == kvm ]]; then attempts+=(kvm); fi
+  local useless="${logs%/*}/kvm-boots-nothing"  # remembered with the cached kernels
+  if [[ -r /dev/kvm && -w /dev/kvm && ${NICMON_VM_ACCEL:-kvm} == kvm && ! -e $useless ]]; then
+    attempts+=(kvm)
+  fi
   local soft='tcg,thread=multi'
   attempts+=("$soft" "$soft" "$soft")
   for accel in "${attempts[@]}"; do
@@ -40,6 +43,7 @@ boot_retrying() {
       return 0
     fi
     note "nothing came from a boot with -accel $accel"
+    [[ $accel != kvm ]] || touch "$useless"
     tail -n 5 "$logs/qemu" "$logs/console" 2>/dev/null | sed 's/^/#   /'
   done
   return 1
