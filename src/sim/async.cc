@@ -2,16 +2,19 @@
 
 #include <atomic>
 #include <cerrno>
+#include <cstring>
 
 #include "calls.h"
 
 namespace nicmon::sim {
 namespace {
 
-// Fills the union member that belongs to the type. Where that is a pointer to somebody's object it
-// is one that must not be followed: a reader of events owns no such object.
-void FillElement(ibv_async_event* event, int port) {
-  switch (static_cast<int>(event->event_type)) {
+// Fills in the type and the union member that belongs to it. Where that is a pointer to somebody's
+// object it is one that must not be followed: a reader of events owns no such object.
+void FillEvent(ibv_async_event* event, int type, int port) {
+  // A number may lie outside the enumeration's range, as a later kernel's would.
+  std::memcpy(&event->event_type, &type, sizeof(type));
+  switch (type) {
     case IBV_EVENT_CQ_ERR:
     case IBV_EVENT_QP_FATAL:
     case IBV_EVENT_QP_REQ_ERR:
@@ -39,7 +42,7 @@ void Increment(std::atomic<uint64_t>& counter) {
 
 // Takes the next event off; false when there is none. Equal ones come off the queue together, so
 // that a storm takes its mutex once. Called with a token from the fd in hand for each.
-bool NextEvent(Context& context, ibv_async_event* out, int* port) {
+bool NextEvent(Context& context, ibv_async_event* out) {
   if (context.reading.count == 0) {
     std::lock_guard lock(context.queue_mutex);
     if (context.queue.empty()) {
@@ -49,8 +52,7 @@ bool NextEvent(Context& context, ibv_async_event* out, int* port) {
     context.queue.pop_front();
   }
   --context.reading.count;
-  out->event_type = static_cast<ibv_event_type>(context.reading.type);
-  *port = context.reading.port;
+  FillEvent(out, context.reading.type, context.reading.port);
   return true;
 }
 
@@ -73,11 +75,9 @@ int GetAsyncEvent(Node& node, ibv_context* context, ibv_async_event* out) {
   if (size < 0) {
     return errno;
   }
-  int port = 0;
-  if (size != sizeof(token) || !NextEvent(ours, out, &port)) {
+  if (size != sizeof(token) || !NextEvent(ours, out)) {
     return EPROTO;
   }
-  FillElement(out, port);
   Increment(ours.delivered);
   return 0;
 }

@@ -1,5 +1,7 @@
 #include "nicmon/verbs/events.h"
 
+#include <cstring>
+
 #include "nicmon/verbs/drain.h"
 
 namespace nicmon {
@@ -58,7 +60,9 @@ const EventType* FindEventType(int number) {
 
 AsyncEvent CopyEvent(const ibv_async_event& event) {
   AsyncEvent copy;
-  copy.type = static_cast<int>(event.event_type);
+  // Not read as the enumeration: a later kernel's number may lie outside its range.
+  static_assert(sizeof(event.event_type) == sizeof(copy.type));
+  std::memcpy(&copy.type, &event.event_type, sizeof(copy.type));
   const EventType* type = FindEventType(copy.type);
   if (type != nullptr && type->scope == EventScope::kPort) {
     copy.port = event.element.port_num;
