@@ -86,10 +86,11 @@ void DeviceMonitor::Open() {
   if (sighting_.kernel_index >= 0) {
     options.kernel_index = sighting_.kernel_index;
   }
-  options.outside_speed.netdev = [this](uint32_t port) -> std::optional<uint64_t> {
-    const auto it = data_.identity.netdev.find(port);
-    return it != data_.identity.netdev.end() ? ReadNetdevSpeed(shared_->sysfs, it->second)
-                                             : std::nullopt;
+  options.outside_speed.netdev = [this](uint32_t port) {
+    return ReadNetdevSpeed(shared_->sysfs, NetdevOf(port));
+  };
+  options.outside_speed.bond = [this](uint32_t port) {
+    return ReadBondSpeed(shared_->sysfs, sighting_.name, NetdevOf(port));
   };
   ReadDeviceIdentity();
   try {
@@ -135,6 +136,11 @@ void DeviceMonitor::Open() {
     Query(*port, QuerySource::kTick);
   }
   ScanGids(true);
+}
+
+std::string DeviceMonitor::NetdevOf(uint32_t port) const {
+  const auto it = data_.identity.netdev.find(port);
+  return it != data_.identity.netdev.end() ? it->second : "";
 }
 
 void DeviceMonitor::OpenFailed(bool denied, const std::string& why) {

@@ -99,6 +99,7 @@ void DeviceMonitor::OnEvent(const AsyncEvent& event) {
   if (const auto port_event = PortEventOf(event.type)) {
     if (PortTracker* port = FindPort(event.port)) {
       port->OnEvent(*port_event, Time());
+      device_->speed_policy().Refresh();  // a member of a bond may have gone or come
     } else {
       ++data_.events_other;
       LogOddity("event for a port that the device does not have", "port", event.port);

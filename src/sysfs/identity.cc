@@ -224,16 +224,4 @@ SysfsPort ReadPort(const SysfsFiles& sysfs, const std::string& device, uint32_t 
   return result;
 }
 
-std::map<std::string, std::string> ListUverbs(const SysfsFiles& sysfs) {
-  std::map<std::string, std::string> devices;
-  const std::string base = "class/infiniband_verbs";
-  for (const std::string& node : sysfs.list(base)) {
-    const std::string device = ReadLine(sysfs, base + "/" + node + "/ibdev");
-    if (!device.empty()) {
-      devices[device] = node;
-    }
-  }
-  return devices;
-}
-
 }  // namespace nicmon

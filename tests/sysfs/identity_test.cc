@@ -247,14 +247,5 @@ TEST_F(IdentityTest, AnUnreadablePortFieldHidesNoOther) {
   EXPECT_EQ(ReadPort(sysfs_, "x", 2).state, std::nullopt);
 }
 
-TEST_F(IdentityTest, UverbsByDevice) {
-  tree_.File("class/infiniband_verbs/uverbs0/ibdev", "mlx5_0\n");
-  tree_.File("class/infiniband_verbs/uverbs12/ibdev", "rxe0\n");
-  tree_.Directory("class/infiniband_verbs/uverbs3");  // being removed
-  tree_.File("class/infiniband_verbs/abi_version", "6\n");
-  EXPECT_THAT(ListUverbs(sysfs_), ElementsAre(Pair("mlx5_0", "uverbs0"), Pair("rxe0", "uverbs12")));
-  EXPECT_THAT(ListUverbs(RealSysfs(tree_.root() + "/nowhere")), IsEmpty());
-}
-
 }  // namespace
 }  // namespace nicmon

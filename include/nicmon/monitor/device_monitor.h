@@ -94,6 +94,7 @@ class DeviceMonitor {
   void CloseDead(const std::string& why);
   void SetPorts(const std::vector<uint32_t>& numbers);
   void ReadDeviceIdentity();
+  std::string NetdevOf(uint32_t port) const;
 
   void TakeEvents();
   void OnEvent(const AsyncEvent& event);

@@ -59,8 +59,4 @@ std::optional<uint64_t> ReadNetdevSpeed(const SysfsFiles& sysfs, const std::stri
 std::optional<uint64_t> ReadBondSpeed(const SysfsFiles& sysfs, const std::string& device,
                                       const std::string& netdev);
 
-/// Devices as sysfs has them: name → uverbs node name ("uverbs0"). Devices without a
-/// class/infiniband_verbs entry (being removed) are left out.
-std::map<std::string, std::string> ListUverbs(const SysfsFiles& sysfs);
-
 }  // namespace nicmon
