@@ -134,11 +134,13 @@ void Node::Reload() {
 }
 
 void Node::Stop() {
-  if (!http_->Stop(milliseconds(400))) {
-    log::Warning("a request is still being answered, leaving it behind");
-  }
+  http_->Close();
+  // Ends the commands that requests wait for, which answer 503 then.
   if (!monitor_.Stop(milliseconds(700))) {
     log::Warning("a device does not answer, leaving its thread behind");
+  }
+  if (!http_->Stop(milliseconds(400))) {
+    log::Warning("a request is still being answered, leaving it behind");
   }
 }
 

@@ -22,6 +22,7 @@
 #include <utility>
 #include <vector>
 
+#include "http/text.h"
 #include "nicmon/base/errno_text.h"
 
 namespace nicmon::http {
@@ -140,6 +141,9 @@ void RemoveStale(const std::string& path, const sockaddr_un& address) {
 }
 
 gid_t GroupId(const std::string& path, const std::string& name) {
+  if (const auto number = ParseNumber(name); number && *number < kLeaveGroup) {
+    return static_cast<gid_t>(*number);
+  }
   std::vector<char> buffer(16 * 1024);
   group entry{};
   group* found = nullptr;

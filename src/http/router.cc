@@ -221,16 +221,17 @@ void LogAction(const Route& route, const Call& call, const Reply& reply) {
   const bool ok = reply.status < 400;
   call.service.stats->AdminAction(std::string(route.name), ok ? "ok" : "error");
   const Audit& audit = call.audit;
-  log::Write(ok ? log::Level::kInfo : log::Level::kWarning, "operator action",
-             {{"action", std::string(route.name)},
-              {"who", call.who},
-              {"by", audit.by.empty() ? call.By() : audit.by},
-              {"device", audit.device},
-              {"port", audit.port},
-              {"reason", audit.reason},
-              {"until", audit.until},
-              {"hold", audit.hold},
-              {"status", std::to_string(reply.status)}});
+  std::vector<log::Field> fields = {{"action", std::string(route.name)},
+                                    {"who", call.who},
+                                    {"by", audit.by.empty() ? call.By() : audit.by},
+                                    {"device", audit.device},
+                                    {"port", audit.port},
+                                    {"reason", audit.reason},
+                                    {"until", audit.until},
+                                    {"hold", audit.hold},
+                                    {"status", std::to_string(reply.status)}};
+  std::erase_if(fields, [](const log::Field& field) { return field.value.empty(); });
+  log::WriteFields(ok ? log::Level::kInfo : log::Level::kWarning, "operator action", fields);
 }
 
 Reply Authorized(Service& service, const Request& request, const Matched& matched,

@@ -222,6 +222,9 @@ Reply PostForget(Call& call) {
   const Backend& backend = call.service.backend;
   const bool forgotten = backend.holds->Forget(PortKey(data.id, *number));
   const bool device_forgotten = absent && backend.forget_device(data.id);
+  if (device_forgotten) {
+    backend.holds->ForgetDevice(data.id);
+  }
   return JsonReply(200, json::Object({{"device", data.name},
                                       {"port", uint64_t{*number}},
                                       {"changed", forgotten || device_forgotten},

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <optional>
@@ -86,7 +87,7 @@ class HttpServer::Impl {
     }
   }
 
-  bool Stop(Duration timeout) {
+  void Close() {
     service_->stopping = true;
     tcp_listener_->Stop();
     if (admin_listener_ != nullptr) {
@@ -94,6 +95,10 @@ class HttpServer::Impl {
     }
     tcp_.fd.reset();
     admin_.Close();
+  }
+
+  bool Stop(Duration timeout) {
+    Close();
     const auto deadline = std::chrono::steady_clock::now() + timeout;
     const bool tcp_empty = tcp_listener_->WaitEmpty(timeout);
     const auto left = std::max<Duration>(deadline - std::chrono::steady_clock::now(), Duration(0));
@@ -136,6 +141,9 @@ HttpServer::~HttpServer() = default;
 
 void HttpServer::Start() {
   impl_->Start();
+}
+void HttpServer::Close() {
+  impl_->Close();
 }
 bool HttpServer::Stop(Duration timeout) {
   return impl_->Stop(timeout);

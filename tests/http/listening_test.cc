@@ -155,6 +155,8 @@ TEST_F(Listening, TheSocketHasItsGroup) {
   EXPECT_EQ(status.st_gid, ::getegid());
   HttpOptions other = options_;
   other.admin_socket = directory_.Path("other.sock").string();
+  other.admin_socket_group = std::to_string(::getegid());
+  EXPECT_EQ(MakeServer(other)->admin_socket(), other.admin_socket);
   other.admin_socket_group = "no-such-group";
   other.admin_socket_required = false;
   EXPECT_NE(WhyNot(other).find("no-such-group"), std::string::npos);

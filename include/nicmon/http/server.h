@@ -33,8 +33,10 @@ class HttpServer {
   ~HttpServer();
 
   void Start();
-  /// Closes listeners and client connections and unlinks the socket at once, then waits at most
-  /// `timeout` for handlers. Whether all ended.
+  /// Closes listeners and client connections and unlinks the socket, without waiting. A request
+  /// that is being answered may still send its reply: stop what it waits for, then call Stop().
+  void Close();
+  /// Close(), then waits at most `timeout` for handlers. Whether all ended.
   bool Stop(Duration timeout);
   /// Re-reads the token file (SIGHUP; also done when the file changes). The last good one stays.
   void Reload();
