@@ -56,7 +56,7 @@ link_cycle() {
   $1
   wait_for 5 "the kernel says DOWN" kernel_says rxe_v0 "1: DOWN"
   wait_for 5 "it does not serve" not_serving rxe_v0
-  within 800 "event to not serving"
+  within 500 "event to not serving"
   wait_for 5 "the state is down" is_state rxe_v0 down
   equal "paused" link "$(port_paused rxe_v0)"
   equal "no speed while down" null "$(port_field rxe_v0 effective_speed_gbps)"
@@ -71,7 +71,7 @@ link_cycle() {
   $2
   wait_for 5 "the kernel says ACTIVE" kernel_says rxe_v0 "4: ACTIVE"
   wait_for 5 "it serves again" is_serving rxe_v0
-  within 800 "event to serving"
+  within 500 "event to serving"
   equal "recovered by the event" 1 \
     "$(metric nicmon_port_recoveries_total 'device="rxe_v0"' 'source="event"')"
   equal "recovered by the tick" 0 \
