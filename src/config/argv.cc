@@ -33,8 +33,7 @@ std::vector<CLI::Option*> AddOptions(CLI::App& app) {
     const std::string name = (row.name == "help" ? "-h,--" : "--") + std::string(row.name);
     const bool valueless = row.kind != Kind::kValue && row.kind != Kind::kList;
     CLI::Option* const option = valueless ? app.add_flag(name) : app.add_option(name);
-    // One value per occurrence: without this "--flag [a,b]" would be read as a list.
-    option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)->allow_extra_args(false);
+    option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     options.push_back(option);
   }
   return options;

@@ -232,6 +232,16 @@ TEST(Log, StopGivesUpOnAPipeNobodyReads) {
   EXPECT_LT(took, std::chrono::seconds(2));
 }
 
+TEST(Log, AWriterThatGaveUpWritesNothingMore) {
+  Pipe pipe(4096);
+  const Logging logging(Format::kText, Level::kInfo, pipe);
+  const std::string value(4000, 'x');
+  Info("long", {{"a", value}, {"b", value}, {"c", value}});
+  Stop(200);
+  // A single large write() would block, and go on as soon as somebody reads.
+  EXPECT_LE(pipe.ReadAll().size(), 4096U);
+}
+
 TEST(Log, StopWritesWhatIsQueued) {
   Pipe pipe;
   const Logging logging(Format::kText, Level::kInfo, pipe);

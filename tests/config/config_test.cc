@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,12 @@
 #include "nicmon/config/flags.h"
 
 namespace nicmon {
+
+/// For names and messages of parametrised tests.
+void PrintTo(const FlagText& row, std::ostream* out) {
+  *out << row.flag;
+}
+
 namespace {
 
 using ::testing::AllOf;
