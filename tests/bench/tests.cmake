@@ -12,4 +12,9 @@ if(NICMON_BENCH)
                benchmark::benchmark)
   nicmon_bench(monitor_bench ${CMAKE_CURRENT_SOURCE_DIR}/bench/monitor_bench.cc)
   nicmon_bench(process_bench ${CMAKE_CURRENT_SOURCE_DIR}/bench/process_bench.cc)
+
+  # That they still run; what they print is for people.
+  add_test(NAME bench.monitor COMMAND monitor_bench 20)
+  add_test(NAME bench.process COMMAND process_bench $<TARGET_FILE:nicmon> 1)
+  set_tests_properties(bench.monitor bench.process PROPERTIES TIMEOUT 120 LABELS bench)
 endif()

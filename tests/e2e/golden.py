@@ -1,0 +1,153 @@
+#!/usr/bin/env python3
+"""Compares whole scrapes with golden ones: golden.py NICMON [--update].
+
+Runs nicmon on simulated devices, takes it through a fixed story over HTTP, scrapes each profile and
+compares the page with tests/e2e/golden/PROFILE.prom. Values that differ from run to run are masked,
+their series are not. --update writes the golden files anew: read the difference before committing it.
+"""
+
+import difflib
+import json
+import os
+import pathlib
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from http.client import HTTPConnection
+
+GOLDEN = pathlib.Path(__file__).parent / "golden"
+DEADLINE = 30  # seconds until a condition that never comes true fails the test
+
+# Values of these depend on time, the machine or the build.
+MASKED = re.compile(
+    r"^(process_|nicmon_http_|nicmon_event_publish_|nicmon_port_query_duration|nicmon_async_drain_"
+    r"|nicmon_snapshot_age|nicmon_port_queries_total|nicmon_port_down_seconds_total"
+    r"|nicmon_port_state_last_change|nicmon_port_hold_since|nicmon_port_hold_until"
+    r"|nicmon_log_suppressed)")
+# So do these labels.
+LABELS = re.compile(r'(version|revision|libibverbs)="[^"]*"')
+
+
+class UnixConnection(HTTPConnection):
+    """HTTP over a unix socket."""
+
+    def __init__(self, path):
+        super().__init__("localhost")
+        self.path = path
+
+    def connect(self):
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.connect(self.path)
+
+
+class Nicmon:
+    def __init__(self, program, profile, directory):
+        self.socket = os.path.join(directory, "admin.sock")
+        self.process = subprocess.Popen(
+            [program, "--listen=127.0.0.1:0", "--admin-socket", self.socket,
+             "--simulate=names=mlx5_0+rocep3s0f0,speed=400", "--simulate-force",
+             "--node-name=golden", "--expect-speed=400", "--expect-ports=2",
+             "--metrics-profile", profile],
+            stdout=subprocess.PIPE, text=True, errors="replace")
+        for line in self.process.stdout:
+            if match := re.search(r" serving listen=(\S+)", line):
+                self.url = "http://" + match.group(1)
+                return
+        raise RuntimeError("nicmon did not start")
+
+    def scrape(self):
+        with urllib.request.urlopen(self.url + "/metrics") as reply:
+            return reply.read().decode()
+
+    def post(self, path, body):
+        connection = UnixConnection(self.socket)
+        connection.request("POST", path, json.dumps(body), {"Content-Type": "application/json"})
+        reply = connection.getresponse()
+        text = reply.read().decode()
+        if reply.status != 200:
+            raise RuntimeError(f"{path}: {reply.status} {text}")
+
+    def wait_for(self, *lines):
+        end = time.monotonic() + DEADLINE
+        while True:
+            page = self.scrape()
+            missing = [line for line in lines if "\n" + line + "\n" not in page]
+            if not missing:
+                return
+            if time.monotonic() > end:
+                raise RuntimeError("never came true: " + ", ".join(missing))
+
+    def stop(self):
+        self.process.terminate()
+        if self.process.wait(DEADLINE) != 0:
+            raise RuntimeError(f"nicmon ended with {self.process.returncode}")
+
+
+def story(nicmon):
+    """A flap, a loss, a hold and a removal, each waited for."""
+    def port(device, event=None, state=None):
+        command = {"device": device, "port": 1}
+        if state:
+            command["set"] = {"state": state}
+        if event:
+            command["event"] = event
+        nicmon.post("/api/v1/simulator", command)
+
+    nicmon.wait_for('nicmon_ports_up 2')
+    port("mlx5_0", "PORT_ERR", "down")
+    nicmon.wait_for('nicmon_port_paused{device="mlx5_0",port="1",reason="link"} 1',
+                    'nicmon_port_up{device="mlx5_0",port="1"} 0')
+    port("mlx5_0", "PORT_ACTIVE", "active")
+    nicmon.wait_for('nicmon_port_flaps_total{device="mlx5_0",port="1"} 1')
+    port("mlx5_0", "GID_CHANGE")
+    nicmon.wait_for('nicmon_port_events_total{device="mlx5_0",port="1",event="gid_change"} 1')
+    nicmon.post("/api/v1/ports/mlx5_0/1/pause", {"reason": "golden", "ttl": "1h"})
+    nicmon.post("/api/v1/simulator", {"device": "rocep3s0f0", "unplug": True, "silent": True})
+    nicmon.wait_for('nicmon_device_not_open{device="rocep3s0f0",reason="absent"} 1')
+
+
+def masked(page):
+    lines = []
+    for line in page.splitlines():
+        if not line.startswith("#"):
+            line = LABELS.sub(r'\1="*"', line)
+            if MASKED.match(line):
+                line = line.rsplit(" ", 1)[0] + " *"
+        lines.append(line + "\n")
+    return lines
+
+
+def main():
+    program, update = sys.argv[1], "--update" in sys.argv[2:]
+    failed = False
+    for profile in ("minimal", "standard", "full"):
+        with tempfile.TemporaryDirectory() as directory:
+            nicmon = Nicmon(program, profile, directory)
+            try:
+                story(nicmon)
+                page = nicmon.scrape()
+            finally:
+                nicmon.stop()
+        if promtool := shutil.which("promtool"):
+            subprocess.run([promtool, "check", "metrics"], input=page, text=True, check=True)
+        elif os.environ.get("CI") == "true":
+            raise RuntimeError("promtool is missing (Debian package prometheus)")
+        golden = GOLDEN / f"{profile}.prom"
+        if update:
+            golden.parent.mkdir(exist_ok=True)
+            golden.write_text("".join(masked(page)))
+            continue
+        difference = list(difflib.unified_diff(golden.read_text().splitlines(True), masked(page),
+                                               str(golden), "scraped"))
+        sys.stdout.writelines(difference)
+        failed = failed or bool(difference)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
