@@ -32,7 +32,15 @@ const FoundDevice* Roster::FindSame(const Known& known,
 }
 
 bool Roster::IsGone(Known& known, const DiscoveryPass& pass) {
-  const std::optional<Inode> inode = inode_(known.last.sighting.uverbs);
+  // Its name or its uverbs number belongs to another registration now. The inode alone would not
+  // tell, where it was read just after the device had been replaced.
+  const DeviceSighting& last = known.last.sighting;
+  if (std::any_of(pass.found.begin(), pass.found.end(), [&](const FoundDevice& device) {
+        return device.sighting.name == last.name || device.sighting.uverbs == last.uverbs;
+      })) {
+    return true;
+  }
+  const std::optional<Inode> inode = inode_(last.uverbs);
   if (known.last.inode && inode != known.last.inode) {
     return true;  // its uverbs entry is gone, or is another device's: sure, whatever the list says
   }

@@ -72,6 +72,13 @@ TEST_F(RosterTest, UverbsEntryOfAnotherDeviceMeansGoneAtOnce) {
               ElementsAre(std::pair(Kind::kGone, 1U), std::pair(Kind::kNew, 2U)));
 }
 
+TEST_F(RosterTest, AReplacedDeviceIsGoneAlthoughItsInodeWasReadTooLate) {
+  Pass({Device("a", 0, "uverbs0", 2)});  // listed before, its inode read after the replacement
+  inodes_["uverbs0"] = {0, 2};
+  EXPECT_THAT(Pass({Device("a", 1, "uverbs0", 2)}),
+              ElementsAre(std::pair(Kind::kGone, 1U), std::pair(Kind::kPresent, 1U)));
+}
+
 TEST_F(RosterTest, AnEmptyListOnceIsNoMassRemoval) {
   const std::vector<FoundDevice> both = {Device("a", 0, "uverbs0"), Device("b", 1, "uverbs1")};
   Pass(both);
