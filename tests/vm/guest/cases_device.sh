@@ -10,7 +10,7 @@ timed() {
   start=$(now_ms)
   "$@" || fail "$what: exit code $?"
   took=$(($(now_ms) - start))
-  ELAPSED=$took
+  ELAPSED=$took LONGEST=0
   within "$limit" "$what"
 }
 
