@@ -104,10 +104,17 @@ Child::Child(const std::vector<std::string>& arguments, const Options& options,
   output_.reset(fds[0]);
   const UniqueFd write(fds[1]);
   const auto execute = [&] { Execute(argv.data(), variables.data(), options, write.get()); };
+  // Blocked until the child has the mask that it is to have: a signal right after the fork waits.
+  sigset_t stop;
+  sigset_t before;
+  sigemptyset(&stop);
+  sigaddset(&stop, SIGTERM);
+  ::sigprocmask(SIG_BLOCK, &stop, &before);
   pid_ = options.pid_namespace ? ForkIntoNamespace(execute) : ::fork();
   if (pid_ == 0) {
     execute();
   }
+  ::sigprocmask(SIG_SETMASK, &before, nullptr);
   if (pid_ > 0) {
     pidfd_.reset(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)));
   }
