@@ -160,13 +160,13 @@ TEST_F(Hostile, SlowClientsRunIntoAnAbsoluteDeadline) {
   const double start = Now();
   // A byte now and then would keep a per-read timeout from ever firing.
   size_t sent = 0;
-  while (Now() - start < 5 && client.Send(std::string(1, kGet[sent % kGet.size()]))) {
+  while (Now() - start < 10 && client.Send(std::string(1, kGet[sent % kGet.size()]))) {
     ++sent;
     if (client.WaitClosed(RawClient::Seconds(0.02))) {
       break;
     }
   }
-  EXPECT_LT(Now() - start, 2);
+  EXPECT_LT(Now() - start, 10);
   EXPECT_EQ(Rejected("timeout"), 1U);
 }
 
@@ -175,7 +175,7 @@ TEST_F(Hostile, ABodyThatNeverComesRunsIntoTheDeadline) {
   Start();
   RawClient client(admin());
   client.Send("POST /api/v1/release HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nab");
-  EXPECT_TRUE(client.WaitClosed(RawClient::Seconds(3)));
+  EXPECT_TRUE(client.WaitClosed(RawClient::Seconds(10)));
 }
 
 TEST_F(Hostile, AReplyNobodyReadsRunsIntoTheDeadline) {
@@ -254,6 +254,7 @@ TEST_F(Hostile, ExpectContinue) {
 }
 
 TEST_F(Hostile, TwoHundredIdleConnectionsDoNotKeepHealthFromAnswering) {
+  options_.request_timeout = seconds(60);
   Start();
   std::vector<std::unique_ptr<RawClient>> idle;
   for (int i = 0; i < 200; ++i) {
@@ -263,7 +264,7 @@ TEST_F(Hostile, TwoHundredIdleConnectionsDoNotKeepHealthFromAnswering) {
   for (int i = 0; i < 20; ++i) {
     const double start = Now();
     EXPECT_EQ(Get("/healthz").status, 200);
-    EXPECT_LT(Now() - start, 1);
+    EXPECT_LT(Now() - start, 10);  // not by a timeout of theirs
   }
   EXPECT_LE(stats_->Read().connections, 64);
   EXPECT_GE(Rejected("connection_limit"), 136U);
@@ -343,6 +344,7 @@ TEST_F(Hostile, ManyClientsAtOnce) {
 
 TEST_F(Hostile, StopIsFastWithIdleHalfSentAndUnreadConnections) {
   node_.metrics = std::string(16 * 1024 * 1024, 'x');
+  options_.request_timeout = options_.write_timeout = seconds(30);
   Start();
   std::vector<std::unique_ptr<RawClient>> clients;
   for (int i = 0; i < 30; ++i) {
@@ -357,8 +359,9 @@ TEST_F(Hostile, StopIsFastWithIdleHalfSentAndUnreadConnections) {
   clients[1]->Send("GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n");  // never read
   const std::string socket = admin();
   const double start = Now();
-  EXPECT_TRUE(server_->Stop(seconds(5)));
-  EXPECT_LT(Now() - start, 1.5);  // also with sanitizers on a busy machine
+  // Every timeout is 30 s or more: what ends sooner was ended. Milliseconds, when nobody else runs.
+  EXPECT_TRUE(server_->Stop(seconds(60)));
+  EXPECT_LT(Now() - start, 10);
   EXPECT_FALSE(std::filesystem::exists(socket));
   for (const auto& client : clients) {
     EXPECT_TRUE(client->WaitClosed());

@@ -101,7 +101,7 @@ void TakeIpv6Away() {
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
       ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) {
     std::perror("seccomp");
-    std::exit(3);
+    ::_exit(3);
   }
 }
 
@@ -110,7 +110,7 @@ TEST_F(Listening, WithoutIpv6TheWildcardMeansIpv4) {
       {
         TakeIpv6Away();
         const TcpSocket socket = ListenTcp("::", 0, true);
-        std::exit(socket.address.rfind("0.0.0.0:", 0) == 0 ? 0 : 1);
+        ::_exit(socket.address.rfind("0.0.0.0:", 0) == 0 ? 0 : 1);
       },
       ::testing::ExitedWithCode(0), "");
   EXPECT_EXIT(
@@ -120,9 +120,9 @@ TEST_F(Listening, WithoutIpv6TheWildcardMeansIpv4) {
           ListenTcp("::", 9, false);
         } catch (const std::runtime_error& error) {
           std::fprintf(stderr, "%s\n", error.what());
-          std::exit(0);
+          ::_exit(0);
         }
-        std::exit(1);
+        ::_exit(1);
       },
       ::testing::ExitedWithCode(0), "this host has no IPv6: use --listen 0.0.0.0:9");
 }

@@ -333,7 +333,7 @@ TEST_F(OperatorRoutes, APostWithoutBodyAndLengthIsAnsweredAtOnce) {
   RawClient client(admin());
   for (int i = 0; i < 2; ++i) {  // the connection stays
     client.Send("POST " + kPort + "/resume HTTP/1.1\r\nHost: localhost\r\n\r\n");
-    const auto reply = client.Receive(false, RawClient::Seconds(1));
+    const auto reply = client.Receive();
     ASSERT_TRUE(reply);
     EXPECT_EQ(reply->status, 200);
   }
