@@ -61,8 +61,11 @@ bool ConnectionTable::SetState(uint64_t id, State state) {
   const SteadyTime now = clock_.steady();
   std::lock_guard lock(mutex_);
   Entry& entry = entries_.at(id);
-  entry.state = state;
-  entry.since = now;
+  // A new connection waits from its admission on, however late its thread starts.
+  if (entry.state != state) {
+    entry.state = state;
+    entry.since = now;
+  }
   return !entry.shut;
 }
 

@@ -288,6 +288,8 @@ TEST_F(Hostile, TheLongestWaitingConnectionGoesFirst) {
   third.Send(kGet + "\r\n");
   EXPECT_TRUE(third.Receive());
   EXPECT_TRUE(idle.WaitClosed());
+  busy.Send(kGet + "\r\n");
+  EXPECT_TRUE(busy.Receive());
 }
 
 TEST_F(Hostile, WhenAllAreBusyANewConnectionIsToldSo) {
