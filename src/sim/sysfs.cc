@@ -17,6 +17,9 @@ FileRead Read(Node& node, const std::string& path) {
 SysfsFiles MakeSysfs(std::shared_ptr<Node> node) {
   SysfsFiles files;
   files.read = [node](const std::string& path) { return Read(*node, path); };
+  files.keep = [node](const std::string& path) {
+    return [node, path] { return Read(*node, path); };
+  };
   files.list = [node](const std::string& path) {
     std::lock_guard lock(node->mutex);
     return node->tree.List(path);

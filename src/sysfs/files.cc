@@ -148,6 +148,9 @@ SysfsFiles RealSysfs(std::string root) {
   }
   SysfsFiles files;
   files.read = [root](const std::string& path) { return ReadSmallFile(root, path); };
+  files.keep = [root](const std::string& path) {
+    return [root, path] { return ReadSmallFile(root, path); };
+  };
   files.list = [root](const std::string& path) { return ListDirectory(root, path); };
   files.resolve = [root](const std::string& path) { return ResolveInside(root, path); };
   files.inode = [root](const std::string& path) { return Inode(root, path); };

@@ -1,6 +1,7 @@
 target_sources(
   nicmon_core
-  PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/sysfs/files.cc
+  PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/sysfs/counter_table.cc
+          ${CMAKE_CURRENT_SOURCE_DIR}/sysfs/files.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/sysfs/identity.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/sysfs/netdev.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/sysfs/parse.cc)

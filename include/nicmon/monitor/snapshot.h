@@ -13,6 +13,8 @@
 #include "nicmon/device/pause_reasons.h"
 #include "nicmon/device/port_values.h"
 #include "nicmon/sysfs/identity.h"
+#include "nicmon/sysfs/link_attributes.h"
+#include "nicmon/sysfs/stats.h"
 
 namespace nicmon {
 
@@ -104,6 +106,9 @@ struct PortSnapshot {
   SteadyTime last_query_steady{};       // same, on the monotonic clock
   PortCounts counts;
 
+  std::shared_ptr<const StatsSample> stats;  // nullptr until the first round of samples
+  NetdevAttributes netdev;                   // sampled with them
+
   bool up() const { return state == kStateActive; }
 };
 
@@ -119,6 +124,9 @@ struct DeviceSnapshot {
   SteadyTime published{};
   uint64_t opens_ok = 0, opens_failed = 0;
   uint64_t async_read_errors = 0;
+  uint64_t sysfs_read_errors = 0;            // counter files that could not be read
+  std::shared_ptr<const StatsSample> stats;  // hw_counters of the device itself, else nullptr
+  PcieLink pcie;
   std::array<uint64_t, 21> events{};  // by ibv_event_type; port-scoped ones are on their port
   uint64_t events_other = 0;          // unknown types, and port events with a number out of range
   std::vector<PortSnapshot> ports;    // ascending by number
