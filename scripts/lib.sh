@@ -46,6 +46,22 @@ install_packages() {
   as_root "${apt[@]}" install --no-install-recommends "${missing[@]}"
 }
 
+# unpack_program PACKAGE PROGRAM: has it on PATH without installing the package, which would start a
+# service. Says so when it cannot be had.
+unpack_program() {
+  local package=$1 program=$2 tools=$repo/build/tools
+  type -P "$program" >/dev/null && return
+  if [[ ! -x $tools/usr/bin/$program ]]; then
+    say "unpacking $program"
+    mkdir -p "$tools"
+    (cd "$tools" &&
+      { apt-get -qq download "$package" || { as_root apt-get -qq update &&
+        apt-get -qq download "$package"; }; } &&
+      dpkg -x "$package"_*.deb . && rm -f "$package"_*.deb) || echo "$program cannot be had"
+  fi
+  PATH="$PATH:$tools/usr/bin"
+}
+
 # rewrite_sources DIR OWN SUITE: this machine's Debian entry, so that its mirror is used, with the
 # suite OWN replaced by SUITE; written to DIR/main.{list,sources}.
 rewrite_sources() {
