@@ -17,6 +17,7 @@ constexpr std::string_view kTxPackets = "Packets transmitted, those with errors 
 constexpr std::string_view kRxUnicast = "Unicast packets received, those with errors included.";
 constexpr std::string_view kTxUnicast = "Unicast packets transmitted, those with errors included.";
 constexpr std::string_view kRxMulticast = "Multicast packets received, those with errors included.";
+constexpr std::string_view kLinkDowned = "Times the link went down; any increase matters.";
 constexpr std::string_view kTxMulticast =
     "Multicast packets transmitted, those with errors included.";
 
@@ -91,11 +92,8 @@ constexpr CounterRow kTable[] = {
      {.full = true}},
 
     // The link and the cable.
-    {kPma,
-     "link_downed",
-     "nicmon_port_link_downed_total",
-     "Times the link went down; the hardware gave up retraining it.",
-     {.bits = 8}},
+    {kPma, "link_downed", "nicmon_port_link_downed_total", kLinkDowned, {.bits = 8}},
+    {kHw, "link_downed", "nicmon_port_link_downed_total", kLinkDowned},
     {kPma,
      "link_error_recovery",
      "nicmon_port_link_error_recovery_total",
