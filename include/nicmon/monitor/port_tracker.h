@@ -96,8 +96,9 @@ class PortTracker {
   void Activate(QuerySource source, Now now);
   void StartSettling(Now now);
   void ClearSettling();
-  void PauseLink(bool count, const char* how, Now now);
+  void PauseLink(bool count, QuerySource source, Now now);
   void Set(PauseReason reason, Now now);
+  void ClearSpeed();
   void ClearHardware();
   log::Field DeviceField() const;
   log::Field PortField() const;
