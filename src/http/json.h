@@ -11,8 +11,8 @@
 
 #include "nicmon/http/backend.h"
 
-/// Everything that is JSON, so that two translation units (output, input) see the JSON library.
-/// Texts end without a newline; bytes that are not UTF-8 come out as U+FFFD.
+/// Everything that is JSON, so that only json_*.cc see the JSON library (slow to compile). Texts
+/// end without a newline; bytes that are not UTF-8 come out as U+FFFD.
 namespace nicmon::http::json {
 
 std::string Error(std::string_view code, std::string_view message, std::string_view hint);

@@ -7,8 +7,11 @@ target_sources(
           ${CMAKE_CURRENT_SOURCE_DIR}/http/exchange.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/http/gzip.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/http/http_stats.cc
-          ${CMAKE_CURRENT_SOURCE_DIR}/http/json_input.cc
-          ${CMAKE_CURRENT_SOURCE_DIR}/http/json_output.cc
+          ${CMAKE_CURRENT_SOURCE_DIR}/http/json_elements.cc
+          ${CMAKE_CURRENT_SOURCE_DIR}/http/json_reader.cc
+          ${CMAKE_CURRENT_SOURCE_DIR}/http/json_replies.cc
+          ${CMAKE_CURRENT_SOURCE_DIR}/http/json_simulator.cc
+          ${CMAKE_CURRENT_SOURCE_DIR}/http/json_view.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/http/listener.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/http/listening_socket.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/http/lookup.cc

@@ -1,9 +1,8 @@
-#include <algorithm>
+// The body of POST /api/v1/simulator.
 #include <cmath>
-#include <nlohmann/json.hpp>
-#include <set>
 
 #include "http/json.h"
+#include "http/json_reader.h"
 #include "http/text.h"
 #include "nicmon/base/errno_text.h"
 #include "nicmon/verbs/events.h"
@@ -13,127 +12,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int kMaxDepth = 8;
 constexpr size_t kMaxCommands = 1000;
-
-/// Depth of nesting, seen before the parser allocates anything.
-bool TooDeep(std::string_view text) {
-  int depth = 0;
-  bool in_string = false;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (in_string) {
-      i += c == '\\' ? 1 : 0;
-      in_string = c != '"';
-    } else if (c == '"') {
-      in_string = true;
-    } else if (c == '{' || c == '[') {
-      if (++depth > kMaxDepth) {
-        return true;
-      }
-    } else if (c == '}' || c == ']') {
-      --depth;
-    }
-  }
-  return false;
-}
-
-/// Parses; empty on success, else one line. A repeated key is an error: which one counts differs
-/// from parser to parser.
-std::string Parse(std::string_view text, Json* out) {
-  if (TooDeep(text)) {
-    return "the JSON is nested too deeply";
-  }
-  std::string repeated;
-  std::vector<std::set<std::string>> keys;
-  const auto watch = [&](int /*depth*/, Json::parse_event_t event, Json& parsed) {
-    if (event == Json::parse_event_t::object_start) {
-      keys.emplace_back();
-    } else if (event == Json::parse_event_t::object_end) {
-      keys.pop_back();
-    } else if (event == Json::parse_event_t::key) {
-      const auto key = parsed.get<std::string>();
-      if (!keys.back().insert(key).second) {
-        repeated = key;
-      }
-    }
-    return true;
-  };
-  *out = Json::parse(text.begin(), text.end(), watch, /*allow_exceptions=*/false);
-  if (out->is_discarded()) {
-    return "the body is not valid JSON";
-  }
-  return repeated.empty() ? "" : "\"" + Printable(repeated) + "\" is given twice";
-}
-
-/// Reads the members of one object; the first thing wrong is kept.
-class Reader {
- public:
-  Reader(const Json& json, std::string where) : json_(json), where_(std::move(where)) {
-    if (!json.is_object()) {
-      Fail("is not an object");
-    }
-  }
-
-  const Json* Find(const char* key) {
-    known_.insert(key);
-    const auto found = json_.is_object() ? json_.find(key) : json_.end();
-    return json_.is_object() && found != json_.end() && !found->is_null() ? &*found : nullptr;
-  }
-  std::optional<std::string> String(const char* key) {
-    const Json* value = Find(key);
-    if (value != nullptr && !value->is_string()) {
-      Fail(std::string(key) + " wants a string");
-      return std::nullopt;
-    }
-    return value != nullptr ? std::optional(value->get<std::string>()) : std::nullopt;
-  }
-  std::optional<uint64_t> Number(const char* key, uint64_t max = UINT32_MAX) {
-    const Json* value = Find(key);
-    return value != nullptr ? NumberOf(key, *value, max) : std::nullopt;
-  }
-  std::optional<uint64_t> NumberOf(const std::string& key, const Json& value, uint64_t max) {
-    if (!value.is_number_unsigned() || value.get<uint64_t>() > max) {
-      Fail(key + " wants a whole number up to " + std::to_string(max));
-      return std::nullopt;
-    }
-    return value.get<uint64_t>();
-  }
-  bool True(const char* key) {
-    const Json* value = Find(key);
-    if (value != nullptr && !value->is_boolean()) {
-      Fail(std::string(key) + " wants true or false");
-    }
-    return value != nullptr && value->is_boolean() && value->get<bool>();
-  }
-  std::string RequiredString(const char* key) {
-    auto value = String(key);
-    if (!value) {
-      Fail(std::string(key) + " is missing");
-    }
-    return value.value_or("");
-  }
-  void Fail(const std::string& what) {
-    if (error_.empty()) {
-      error_ = where_ + what;
-    }
-  }
-  /// The first error, or the name of a key that nothing has asked for.
-  std::string Finish() {
-    for (const auto& [key, value] : json_.items()) {
-      if (json_.is_object() && known_.count(key) == 0) {
-        Fail("has an unknown key \"" + Printable(key) + "\"");
-      }
-    }
-    return error_;
-  }
-
- private:
-  const Json& json_;
-  const std::string where_;
-  std::set<std::string> known_;
-  std::string error_;
-};
 
 /// A state by its number or its name.
 std::optional<int> State(Reader& reader, const char* key, std::string_view (*name)(int), int last) {
@@ -280,27 +159,6 @@ std::string ReadCommand(const Json& json, SimCommand* out) {
 }
 
 }  // namespace
-
-std::string ParseParameters(std::string_view body,
-                            std::vector<std::pair<std::string, std::string>>* out) {
-  Json json;
-  if (const std::string error = Parse(body, &json); !error.empty()) {
-    return error;
-  }
-  if (!json.is_object()) {
-    return "the JSON body is not an object";
-  }
-  for (const auto& [key, value] : json.items()) {
-    if (value.is_null()) {
-      continue;
-    }
-    if (value.is_structured()) {
-      return "\"" + Printable(key) + "\" wants a string, a number or a boolean";
-    }
-    out->emplace_back(key, value.is_string() ? value.get<std::string>() : value.dump());
-  }
-  return "";
-}
 
 std::string ParseSimulatorCommands(std::string_view body, std::vector<SimCommand>* out) {
   Json json;

@@ -1,0 +1,101 @@
+// What is, as JSON: node, devices, ports, holds, selection.
+#include "http/json.h"
+#include "http/json_elements.h"
+
+namespace nicmon::http::json {
+
+std::string Node(const NodeView& view, const std::string& version, bool simulated) {
+  Json json = Json::object();
+  json["node"] = view.node_name;
+  json["version"] = Str(version);
+  json["time"] = Rfc3339(view.now);
+  json["simulated"] = simulated;
+  json["discovered"] = view.discovered;
+  json["discovery_note"] = Str(view.discovery_note);
+  json["discovery_stalled"] = view.discovery_stalled;
+  json["ready"] = view.Ready();
+  json["devices"] = view.devices.size();
+  json["ports"] = view.ports;
+  json["ports_up"] = view.ports_up;
+  json["ports_serving"] = view.ports_serving;
+  json["ports_held"] = view.ports_held;
+  json["ports_required"] = view.ports_required;
+  json["ports_expected"] = Opt(view.expected_ports);
+  return Text(json);
+}
+
+std::string Ready(const NodeView& view) {
+  Json json = Json::object();
+  json["ready"] = view.Ready();
+  json["discovered"] = view.discovered;
+  json["ports"] = view.ports;
+  json["ports_up"] = view.ports_up;
+  json["ports_serving"] = view.ports_serving;
+  json["ports_expected"] = Opt(view.expected_ports);
+  json["note"] = Str(view.discovery_note);
+  return Text(json);
+}
+
+std::string Devices(const NodeView& view) {
+  Json list = Json::array();
+  for (const DeviceView& device : view.devices) {
+    list.push_back(DeviceJson(device));
+  }
+  return Text({{"devices", std::move(list)}});
+}
+
+std::string Device(const DeviceView& device) {
+  return Text(DeviceJson(device));
+}
+
+std::string Ports(const NodeView& view) {
+  Json list = Json::array();
+  for (const DeviceView& device : view.devices) {
+    for (const PortView& port : device.ports) {
+      list.push_back(PortJson(port));
+    }
+  }
+  return Text({{"ports", std::move(list)}});
+}
+
+std::string Port(const PortView& port) {
+  return Text(PortJson(port));
+}
+
+std::string HoldList(const NodeView& view) {
+  Json list = Json::array();
+  for (const auto& [key, hold] : view.holds->holds) {
+    if (view.holds->FindHold(key, view.now) == nullptr) {
+      continue;  // has ended, and is swept up within a second
+    }
+    const DeviceView* device = nullptr;
+    for (const DeviceView& candidate : view.devices) {
+      device = candidate.data->id == key.first ? &candidate : device;
+    }
+    list.push_back(
+        HoldJson(hold, device != nullptr ? device->data->name : hold.device, device == nullptr));
+  }
+  return Text({{"holds", std::move(list)}});
+}
+
+std::string Selection(const std::vector<const PortView*>& ports, std::optional<uint64_t> requested,
+                      size_t available) {
+  Json json = Json::object();
+  json["requested"] = Opt(requested);
+  json["available"] = available;
+  json["ports"] = Json::array();
+  for (const PortView* port : ports) {
+    const auto& estimate = port->data->estimate_bytes_per_second;
+    json["ports"].push_back({{"device", port->device->name},
+                             {"port", port->data->number},
+                             {"pci_address", Str(port->device->identity.pci_address)},
+                             {"numa_node", Opt(port->device->identity.numa_node)},
+                             {"netdev", Str(Netdev(*port))},
+                             {"link_layer", Str(port->data->link_layer)},
+                             {"effective_speed_gbps", Gbps(port->data->effective_speed_bps)},
+                             {"estimate_gbps", estimate ? Json(*estimate * 8 / 1e9) : Json()}});
+  }
+  return Text(json);
+}
+
+}  // namespace nicmon::http::json
