@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <vector>
 
 #include "http/text.h"
 
@@ -36,9 +37,7 @@ Reply UnknownDevice(const NodeView& view, const std::string& name) {
                     all.empty() ? "no device is known on this node" : "known: " + Names(all));
 }
 
-}  // namespace
-
-Expected<const DeviceView*> FindDevice(const NodeView& view, const std::string& name) {
+Expected<const DeviceView*> DeviceNamed(const NodeView& view, const std::string& name) {
   std::vector<const DeviceView*> found;
   for (const DeviceView& device : view.devices) {
     if (device.data->name == name) {
@@ -64,7 +63,7 @@ Expected<const DeviceView*> FindDevice(const NodeView& view, const std::string& 
   return found.front();
 }
 
-Expected<const PortView*> FindPort(const DeviceView& device, const std::string& port) {
+Expected<const PortView*> PortNumbered(const DeviceView& device, const std::string& port) {
   const auto number = ParseNumber(port);
   std::string known;
   for (const PortView& candidate : device.ports) {
@@ -77,16 +76,38 @@ Expected<const PortView*> FindPort(const DeviceView& device, const std::string& 
                     known.empty() ? "no port of this device has been seen yet" : "known: " + known);
 }
 
-Expected<uint32_t> FindPortNumber(const DeviceView& device, const std::string& port) {
-  const auto number = ParseNumber(port);
-  if (device.ports.empty() && number && *number >= 1 && *number <= 255) {
-    return static_cast<uint32_t>(*number);
+}  // namespace
+
+Expected<const DeviceView*> FindDevice(Call& call, const NodeView& view) {
+  auto device = DeviceNamed(view, call.segments["device"]);
+  if (device) {
+    call.audit.device = (*device)->data->name;
   }
-  auto found = FindPort(device, port);
-  if (!found) {
-    return found.error;
+  return device;
+}
+
+Expected<const PortView*> FindPort(Call& call, const NodeView& view) {
+  auto device = FindDevice(call, view);
+  return device ? PortNumbered(**device, call.segments["port"]) : device.error;
+}
+
+Expected<Target> FindTarget(Call& call, const NodeView& view) {
+  auto device = FindDevice(call, view);
+  if (!device) {
+    return device.error;
   }
-  return (*found)->data->number;
+  const std::string& asked = call.segments["port"];
+  const auto number = ParseNumber(asked);
+  Target target{*device, 0};
+  if ((*device)->ports.empty() && number && *number >= 1 && *number <= 255) {
+    target.port = static_cast<uint32_t>(*number);
+  } else if (auto port = PortNumbered(**device, asked)) {
+    target.port = (*port)->data->number;
+  } else {
+    return port.error;
+  }
+  call.audit.port = std::to_string(target.port);
+  return target;
 }
 
 PciOrder PciOrderOf(const PortView& port) {

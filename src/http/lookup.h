@@ -4,23 +4,35 @@
 #include <cstdint>
 #include <string>
 #include <tuple>
-#include <vector>
 
 #include "http/message.h"
+#include "http/service.h"
 #include "nicmon/monitor/view.h"
 
 namespace nicmon::http {
 
-/// The device that `name` names: by name, else by PCI address, node GUID or netdev if that names
-/// exactly one (409 with the candidates otherwise). The pointer is into `view`.
-Expected<const DeviceView*> FindDevice(const NodeView& view, const std::string& name);
+/// What a request for one port is about. Also ports of devices that never opened can be held.
+struct Target {
+  const DeviceView* device = nullptr;  // into the view
+  uint32_t port = 0;
 
-/// A port number that may belong to the device: one it has, or 1 … 255 while none is known (a
-/// device that hangs in its first open has shown no port yet).
-Expected<uint32_t> FindPortNumber(const DeviceView& device, const std::string& port);
+  const std::string& name() const { return device->data->name; }
+  PortKey key() const { return {device->data->id, port}; }
+};
+
+// These look up what the path names ({device}, {port}), and note it for the action's record.
+// Pointers are into `view`.
+
+/// By name, else by PCI address, node GUID or netdev if that names exactly one: else 409 with the
+/// candidates. 404 when there is none.
+Expected<const DeviceView*> FindDevice(Call& call, const NodeView& view);
 
 /// 404 when the device has no such port.
-Expected<const PortView*> FindPort(const DeviceView& device, const std::string& port);
+Expected<const PortView*> FindPort(Call& call, const NodeView& view);
+
+/// A port that may belong to the device: one it has, or 1 … 255 while none is known (a device that
+/// hangs in its first open has shown no port yet).
+Expected<Target> FindTarget(Call& call, const NodeView& view);
 
 /// Order of PCI addresses by number, devices without one last, then by name and port.
 using PciOrder = std::tuple<bool, uint64_t, std::string, uint32_t>;

@@ -2,7 +2,7 @@
 
 #include "http/service.h"
 
-/// The handlers of the route table (router.cc).
+/// The handlers of the route table (route_table.cc).
 namespace nicmon::http {
 
 Reply GetMetrics(Call& call);

@@ -9,28 +9,6 @@ namespace {
 constexpr std::string_view kEffect =
     "select skips this port and its alerts are off; running jobs are not touched";
 
-/// What a request for one port is about. Also ports of devices that never opened can be held.
-struct Target {
-  DeviceId id = 0;
-  std::string device;
-  PortKey key;
-};
-
-Expected<Target> FindTarget(Call& call, const NodeView& view) {
-  auto device = FindDevice(view, call.segments["device"]);
-  if (!device) {
-    return device.error;
-  }
-  auto port = FindPortNumber(**device, call.segments["port"]);
-  if (!port) {
-    return port.error;
-  }
-  const DeviceSnapshot& data = *(*device)->data;
-  call.audit.device = data.name;
-  call.audit.port = std::to_string(*port);
-  return Target{data.id, data.name, PortKey(data.id, *port)};
-}
-
 Reply Invalid(std::string_view message, std::string_view hint) {
   return ErrorReply(400, "invalid_parameter", message, hint);
 }
@@ -117,16 +95,16 @@ Reply PostPause(Call& call) {
     return replace.error;
   }
   Hold hold;
-  const auto result = call.service.backend.holds->Pause(target->key, target->device, *reason,
+  const auto result = call.service.backend.holds->Pause(target->key(), target->name(), *reason,
                                                         call.By(), *end, *replace, &hold);
   if (result == Holds::Result::kConflict) {
     return JsonReply(
         409, json::HeldError("already_held", "the port is held already",
-                             "resume it first, or send replace=true", hold, target->device, false));
+                             "resume it first, or send replace=true", hold, target->name(), false));
   }
   RecordHold(call, hold);
-  call.service.backend.submit(target->id, CommandKind::kPoke, 0);
-  return JsonReply(200, json::Paused(hold, target->device, kEffect));
+  call.service.backend.submit(target->device->data->id, CommandKind::kPoke, 0);
+  return JsonReply(200, json::Paused(hold, target->name(), kEffect));
 }
 
 Reply PostResume(Call& call) {
@@ -137,22 +115,22 @@ Reply PostResume(Call& call) {
   }
   const std::string* hold_id = call.Find("hold_id");
   Hold lifted;
-  const auto result =
-      call.service.backend.holds->Resume(target->key, hold_id == nullptr ? "" : *hold_id, &lifted);
+  const auto result = call.service.backend.holds->Resume(
+      target->key(), hold_id == nullptr ? "" : *hold_id, &lifted);
   if (result == Holds::Result::kConflict) {
-    const Hold* hold = view.holds->FindHold(target->key, view.now);
+    const Hold* hold = view.holds->FindHold(target->key(), view.now);
     const std::string hint = "leave out hold_id, or give that of the hold in force";
     return hold == nullptr
                ? ErrorReply(409, "hold_mismatch", "the port is held by another hold", hint)
                : JsonReply(409, json::HeldError("hold_mismatch", "the port is held by another hold",
-                                                hint, *hold, target->device, false));
+                                                hint, *hold, target->name(), false));
   }
   if (result == Holds::Result::kNotFound) {
-    return JsonReply(200, json::Resumed(false, nullptr, target->device));
+    return JsonReply(200, json::Resumed(false, nullptr, target->name()));
   }
   RecordHold(call, lifted);
-  call.service.backend.submit(target->id, CommandKind::kPoke, 0);
-  return JsonReply(200, json::Resumed(true, &lifted, target->device));
+  call.service.backend.submit(target->device->data->id, CommandKind::kPoke, 0);
+  return JsonReply(200, json::Resumed(true, &lifted, target->name()));
 }
 
 Reply DeleteHold(Call& call) {
@@ -175,16 +153,11 @@ Reply DeleteHold(Call& call) {
 
 Reply PostAcceptSpeed(Call& call) {
   const NodeView view = call.service.backend.view();
-  auto device = FindDevice(view, call.segments["device"]);
-  if (!device) {
-    return device.error;
-  }
-  auto found = FindPort(**device, call.segments["port"]);
+  auto found = FindPort(call, view);
   if (!found) {
     return found.error;
   }
   const PortView& port = **found;
-  call.audit.device = port.device->name;
   const auto& speed = port.data->effective_speed_bps;
   if (!port.up || port.stale || !speed) {
     return ErrorReply(409, "port_not_up", "the port has no speed now that could be accepted",
@@ -203,30 +176,25 @@ Reply PostAcceptSpeed(Call& call) {
 
 Reply PostForget(Call& call) {
   const NodeView view = call.service.backend.view();
-  auto device = FindDevice(view, call.segments["device"]);
-  if (!device) {
-    return device.error;
+  auto target = FindTarget(call, view);
+  if (!target) {
+    return target.error;
   }
-  auto number = FindPortNumber(**device, call.segments["port"]);
-  if (!number) {
-    return number.error;
-  }
-  const DeviceSnapshot& data = *(*device)->data;
-  call.audit.device = data.name;
+  const DeviceSnapshot& data = *target->device->data;
   const bool absent = data.status == DeviceStatus::kAbsent;
-  auto port = FindPort(**device, call.segments["port"]);
+  auto port = FindPort(call, view);
   if (port && (*port)->up && !absent) {
     return ErrorReply(409, "port_up", "the port is up, and would be required again at once",
                       "forget is for ports that are gone");
   }
   const Backend& backend = call.service.backend;
-  const bool forgotten = backend.holds->Forget(PortKey(data.id, *number));
+  const bool forgotten = backend.holds->Forget(target->key());
   const bool device_forgotten = absent && backend.forget_device(data.id);
   if (device_forgotten) {
     backend.holds->ForgetDevice(data.id);
   }
   return JsonReply(200, json::Object({{"device", data.name},
-                                      {"port", uint64_t{*number}},
+                                      {"port", uint64_t{target->port}},
                                       {"changed", forgotten || device_forgotten},
                                       {"device_forgotten", device_forgotten}}));
 }

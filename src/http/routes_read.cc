@@ -90,7 +90,7 @@ Reply GetDevices(Call& call) {
 
 Reply GetDevice(Call& call) {
   const NodeView view = call.service.backend.view();
-  auto device = FindDevice(view, call.segments["device"]);
+  auto device = FindDevice(call, view);
   if (!device) {
     return device.error;
   }
@@ -106,11 +106,7 @@ Reply GetPorts(Call& call) {
 
 Reply GetPort(Call& call) {
   const NodeView view = call.service.backend.view();
-  auto device = FindDevice(view, call.segments["device"]);
-  if (!device) {
-    return device.error;
-  }
-  auto port = FindPort(**device, call.segments["port"]);
+  auto port = FindPort(call, view);
   if (!port) {
     return port.error;
   }

@@ -15,11 +15,15 @@ target_sources(
           ${CMAKE_CURRENT_SOURCE_DIR}/http/listener.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/http/listening_socket.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/http/lookup.cc
+          ${CMAKE_CURRENT_SOURCE_DIR}/http/parameters.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/http/request_head.cc
+          ${CMAKE_CURRENT_SOURCE_DIR}/http/route_table.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/http/router.cc
-          ${CMAKE_CURRENT_SOURCE_DIR}/http/routes_command.cc
+          ${CMAKE_CURRENT_SOURCE_DIR}/http/routes_control.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/http/routes_hold.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/http/routes_read.cc
+          ${CMAKE_CURRENT_SOURCE_DIR}/http/routes_release.cc
+          ${CMAKE_CURRENT_SOURCE_DIR}/http/routes_requery.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/http/select.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/http/server.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/http/status_page.cc
