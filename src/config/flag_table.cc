@@ -101,137 +101,110 @@ constexpr std::string_view kRegexAccepts =
     "an ECMAScript regular expression that matches a whole device name, at most 1024 bytes";
 constexpr std::string_view kBoolAccepts = "true, false, yes, no, 1 or 0";
 
-constexpr auto
-    kRows =
-        std::
-            to_array<Row>(
-                {
-                    {"listen", "ADDR:PORT", "[::]:9879",
-                     "[IPv6]:PORT, IPv4:PORT or :PORT; a numeric address, no host name; port 0 "
-                     "picks a free one",
-                     "where metrics, health, read API and status page are served; the default and "
-                     ":PORT fall back "
-                     "to 0.0.0.0 where the host has no IPv6",
-                     SetListen},
-                    {"admin-socket", "PATH|none", "/run/nicmon/admin.sock",
-                     "a path of at most 107 bytes, or none",
-                     "unix socket on which every route works without a token", SetAdminSocket},
-                    {"admin-socket-group", "GROUP", "", "a group of this host, by name or number",
-                     "group that may use the admin socket",
-                     [](Config& c, const std::string& v, std::string&) {
-                       return SetText(c.admin_socket_group, v);
-                     }},
-                    {"admin-token-file", "FILE", "", "a readable file that is not empty",
-                     "bearer tokens for operator routes over TCP, one name:token or "
-                     "name:sha256:HEX a line; without "
-                     "it these answer 403",
-                     [](Config& c, const std::string& v, std::string&) {
-                       return SetText(c.admin_token_file, v);
-                     }},
-                    {"admin-allow-plaintext", "BOOL", "false", kBoolAccepts,
-                     "allow operator routes over TCP without TLS from other hosts",
-                     [](Config& c, const std::string& v, std::string&) {
-                       return SetParsed(c.admin_allow_plaintext, ParseBool(v));
-                     },
-                     Kind::kSwitch},
-                    {"device-include", "REGEX", "", kRegexAccepts,
-                     "watch only devices of these names",
-                     [](Config& c, const std::string& v, std::string& why) {
-                       return SetRegex(c.device_include, v, why);
-                     }},
-                    {"device-exclude", "REGEX", "", kRegexAccepts,
-                     "never open devices of these names nor read their files; stronger than "
-                     "--device-include",
-                     [](Config& c, const std::string& v, std::string& why) {
-                       return SetRegex(c.device_exclude, v, why);
-                     }},
-                    {"functions", "pf|all", "pf", "pf or all",
-                     "whether virtual and sub-functions are watched too",
-                     [](Config& c, const std::string& v, std::string&) {
-                       static constexpr auto kChoices =
-                           std::to_array<std::pair<std::string_view, bool>>(
-                               {{"pf", false}, {"all", true}});
-                       return SetChoice(c.all_functions, v, kChoices);
-                     }},
-                    {"expect-ports", "N|auto", "0",
-                     "a number from 0 (not checked) to 65535, or auto",
-                     "ports that must be up for /readyz; auto: those that have been up before",
-                     SetExpectPorts},
-                    {"expect-speed", "[SELECTOR=]GBPS", "",
-                     "[SELECTOR=]GBPS with SELECTOR name:REGEX, board:REGEX, link:ib or link:eth "
-                     "and GBPS a number "
-                     "above 0; several separated by commas or spaces",
-                     "speed that ports are expected to have, in Gb/s; may be given several times, "
-                     "later ones win",
-                     AddExpectSpeed, Kind::kList},
-                    {"sysfs-root", "DIR", "/sys", "a directory", "where sysfs is mounted",
-                     [](Config& c, const std::string& v, std::string&) {
-                       c.sysfs_root_given = true;
-                       return SetText(c.sysfs_root, v);
-                     }},
-                    {"tick", "DURATION", "1s", "a duration from 100ms to 1m, such as 500ms or 2s",
-                     "how often every port is asked, whatever events say",
-                     [](Config& c, const std::string& v, std::string&) {
-                       return SetDuration(c.tick, v, milliseconds(100), minutes(1));
-                     }},
-                    {"settle", "DURATION", "0s", "a duration from 0s to 1d, such as 30s or 2m",
-                     "how long a recovered port is held before it serves again",
-                     [](Config& c, const std::string& v, std::string&) {
-                       return SetDuration(c.settle, v, Duration(0), hours(24));
-                     }},
-                    {"metrics-profile", "PROFILE", "standard", "minimal, standard or full",
-                     "how many series /metrics has",
-                     [](Config& c, const std::string& v, std::string&) {
-                       static constexpr auto kChoices =
-                           std::to_array<std::pair<std::string_view, MetricsProfile>>(
-                               {{"minimal", MetricsProfile::kMinimal},
-                                {"standard", MetricsProfile::kStandard},
-                                {"full", MetricsProfile::kFull}});
-                       return SetChoice(c.metrics_profile, v, kChoices);
-                     }},
-                    {"node-name", "NAME", "",
-                     "UTF-8 text of at most 253 bytes without control characters",
-                     "name of this node in metrics and JSON; unset: the environment variable "
-                     "NODE_NAME, else the "
-                     "host name",
-                     [](Config& c, const std::string& v, std::string&) {
-                       c.node_name = v;
-                       return IsNodeName(v);
-                     }},
-                    {"log-level", "LEVEL", "info", "debug, info, warning or error",
-                     "least severity that is logged",
-                     [](Config& c, const std::string& v, std::string&) {
-                       return SetParsed(c.log_level, log::LevelFromName(v));
-                     }},
-                    {"log-format", "text|json", "text", "text or json",
-                     "how a record looks; one line in any case",
-                     [](Config& c, const std::string& v, std::string&) {
-                       static constexpr auto kChoices =
-                           std::to_array<std::pair<std::string_view, log::Format>>(
-                               {{"text", log::Format::kText}, {"json", log::Format::kJson}});
-                       return SetChoice(c.log_format, v, kChoices);
-                     }},
-                    {"simulate", "SPEC", "",
-                     "devices=N or names=A+B, ports=N, speed=GBPS, link=eth or link=ib, separated "
-                     "by commas",
-                     "simulated RNICs in place of the hardware; refused on a host that has real "
-                     "ones",
-                     SetSimulate, Kind::kOptionalValue, Sources::kFlagOnly},
-                    {"simulate-force", "BOOL", "false", kBoolAccepts,
-                     "simulate although the host has real RDMA devices",
-                     [](Config& c, const std::string& v, std::string&) {
-                       return SetParsed(c.simulate_force, ParseBool(v));
-                     },
-                     Kind::kSwitch, Sources::kFlagOnly},
-                    {"config", "FILE", "", "a readable file of at most 1 MiB",
-                     "file of key = value lines", nullptr, Kind::kValue, Sources::kEnvironment},
-                    {"check-config", "", "", "", "print the effective configuration and exit",
-                     nullptr, Kind::kCommand, Sources::kFlagOnly},
-                    {"version", "", "", "", "print the version and exit", nullptr, Kind::kCommand,
-                     Sources::kFlagOnly},
-                    {"help", "", "", "", "print this text and exit", nullptr, Kind::kCommand,
-                     Sources::kFlagOnly},
-                });
+constexpr Row kRows[] = {
+    {"listen", "ADDR:PORT", "[::]:9879",
+     "[IPv6]:PORT, IPv4:PORT or :PORT; a numeric address, no host name; port 0 picks a free one",
+     "where metrics, health, read API and status page are served; the default and :PORT fall back "
+     "to 0.0.0.0 where the host has no IPv6",
+     SetListen},
+    {"admin-socket", "PATH|none", "/run/nicmon/admin.sock", "a path of at most 107 bytes, or none",
+     "unix socket on which every route works without a token", SetAdminSocket},
+    {"admin-socket-group", "GROUP", "", "the name of a group of this host, or any group's number",
+     "group that may use the admin socket",
+     [](Config& c, const std::string& v, std::string&) {
+       return SetText(c.admin_socket_group, v);
+     }},
+    {"admin-token-file", "FILE", "", "a readable file that is not empty",
+     "bearer tokens for operator routes over TCP, one name:token or name:sha256:HEX a line; "
+     "without it these answer 403",
+     [](Config& c, const std::string& v, std::string&) { return SetText(c.admin_token_file, v); }},
+    {"admin-allow-plaintext", "BOOL", "false", kBoolAccepts,
+     "allow operator routes over TCP without TLS from other hosts",
+     [](Config& c, const std::string& v, std::string&) {
+       return SetParsed(c.admin_allow_plaintext, ParseBool(v));
+     },
+     Kind::kSwitch},
+    {"device-include", "REGEX", "", kRegexAccepts, "watch only devices of these names",
+     [](Config& c, const std::string& v, std::string& why) {
+       return SetRegex(c.device_include, v, why);
+     }},
+    {"device-exclude", "REGEX", "", kRegexAccepts,
+     "never open devices of these names nor read their files; stronger than --device-include",
+     [](Config& c, const std::string& v, std::string& why) {
+       return SetRegex(c.device_exclude, v, why);
+     }},
+    {"functions", "pf|all", "pf", "pf or all", "whether virtual and sub-functions are watched too",
+     [](Config& c, const std::string& v, std::string&) {
+       static constexpr auto kChoices =
+           std::to_array<std::pair<std::string_view, bool>>({{"pf", false}, {"all", true}});
+       return SetChoice(c.all_functions, v, kChoices);
+     }},
+    {"expect-ports", "N|auto", "0", "a number from 0 (not checked) to 65535, or auto",
+     "ports that must be up for /readyz; auto: those that have been up before", SetExpectPorts},
+    {"expect-speed", "[SELECTOR=]GBPS", "",
+     "[SELECTOR=]GBPS with SELECTOR name:REGEX, board:REGEX, link:ib or link:eth and GBPS a number "
+     "above 0; several separated by commas or spaces",
+     "speed that ports are expected to have, in Gb/s; may be given several times, later ones win",
+     AddExpectSpeed, Kind::kList},
+    {"sysfs-root", "DIR", "/sys", "a directory", "where sysfs is mounted",
+     [](Config& c, const std::string& v, std::string&) {
+       c.sysfs_root_given = true;
+       return SetText(c.sysfs_root, v);
+     }},
+    {"tick", "DURATION", "1s", "a duration from 100ms to 1m, such as 500ms or 2s",
+     "how often every port is asked, whatever events say",
+     [](Config& c, const std::string& v, std::string&) {
+       return SetDuration(c.tick, v, milliseconds(100), minutes(1));
+     }},
+    {"settle", "DURATION", "0s", "a duration from 0s to 1d, such as 30s or 2m",
+     "how long a recovered port is held before it serves again",
+     [](Config& c, const std::string& v, std::string&) {
+       return SetDuration(c.settle, v, Duration(0), hours(24));
+     }},
+    {"metrics-profile", "PROFILE", "standard", "minimal, standard or full",
+     "how many series /metrics has",
+     [](Config& c, const std::string& v, std::string&) {
+       static constexpr auto kChoices = std::to_array<std::pair<std::string_view, MetricsProfile>>(
+           {{"minimal", MetricsProfile::kMinimal},
+            {"standard", MetricsProfile::kStandard},
+            {"full", MetricsProfile::kFull}});
+       return SetChoice(c.metrics_profile, v, kChoices);
+     }},
+    {"node-name", "NAME", "", "UTF-8 text of at most 253 bytes without control characters",
+     "name of this node in metrics and JSON; unset: the environment variable NODE_NAME, else the "
+     "host name",
+     [](Config& c, const std::string& v, std::string&) {
+       c.node_name = v;
+       return IsNodeName(v);
+     }},
+    {"log-level", "LEVEL", "info", "debug, info, warning or error", "least severity that is logged",
+     [](Config& c, const std::string& v, std::string&) {
+       return SetParsed(c.log_level, log::LevelFromName(v));
+     }},
+    {"log-format", "text|json", "text", "text or json", "how a record looks; one line in any case",
+     [](Config& c, const std::string& v, std::string&) {
+       static constexpr auto kChoices = std::to_array<std::pair<std::string_view, log::Format>>(
+           {{"text", log::Format::kText}, {"json", log::Format::kJson}});
+       return SetChoice(c.log_format, v, kChoices);
+     }},
+    {"simulate", "SPEC", "",
+     "devices=N or names=A+B, ports=N, speed=GBPS, link=eth or link=ib, separated by commas",
+     "simulated RNICs in place of the hardware; refused on a host that has real ones", SetSimulate,
+     Kind::kOptionalValue, Sources::kFlagOnly},
+    {"simulate-force", "BOOL", "false", kBoolAccepts,
+     "simulate although the host has real RDMA devices",
+     [](Config& c, const std::string& v, std::string&) {
+       return SetParsed(c.simulate_force, ParseBool(v));
+     },
+     Kind::kSwitch, Sources::kFlagOnly},
+    {"config", "FILE", "", "a readable file of at most 1 MiB", "file of key = value lines", nullptr,
+     Kind::kValue, Sources::kEnvironment},
+    {"check-config", "", "", "", "print the effective configuration and exit", nullptr,
+     Kind::kCommand, Sources::kFlagOnly},
+    {"version", "", "", "", "print the version and exit", nullptr, Kind::kCommand,
+     Sources::kFlagOnly},
+    {"help", "", "", "", "print this text and exit", nullptr, Kind::kCommand, Sources::kFlagOnly},
+};
 
 }  // namespace
 
