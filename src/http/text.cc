@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "nicmon/base/text.h"
+
 namespace nicmon::http {
 namespace {
 
@@ -12,28 +14,6 @@ int HexDigit(char c) {
   }
   const char lower = static_cast<char>(c | 0x20);
   return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
-}
-
-/// Length of the valid UTF-8 sequence at the start of `text`, 0 when there is none.
-size_t Utf8Length(std::string_view text) {
-  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char lead = byte(0);
-  if (lead < 0x80) {
-    return 1;
-  }
-  const size_t length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
-  if (lead < 0xc2 || lead > 0xf4 || text.size() < length) {
-    return 0;
-  }
-  for (size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xc0) != 0x80) {
-      return 0;
-    }
-  }
-  // Overlong forms, surrogates and what lies beyond U+10FFFF.
-  const bool bad = (lead == 0xe0 && byte(1) < 0xa0) || (lead == 0xed && byte(1) > 0x9f) ||
-                   (lead == 0xf0 && byte(1) < 0x90) || (lead == 0xf4 && byte(1) > 0x8f);
-  return bad ? 0 : length;
 }
 
 }  // namespace
@@ -153,7 +133,7 @@ std::optional<std::vector<std::pair<std::string, std::string>>> ParseForm(std::s
 
 bool IsUtf8(std::string_view text) {
   while (!text.empty()) {
-    const size_t length = Utf8Length(text);
+    const size_t length = DecodeUtf8(text).length;
     if (length == 0) {
       return false;
     }
@@ -180,7 +160,7 @@ std::string Printable(std::string_view text) {
 std::string EscapeHtml(std::string_view text) {
   std::string out;
   while (!text.empty()) {
-    const size_t length = Utf8Length(text);
+    const size_t length = DecodeUtf8(text).length;
     switch (text.front()) {
       case '&':
         out += "&amp;";
