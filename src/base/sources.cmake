@@ -6,6 +6,7 @@ target_sources(
           ${CMAKE_CURRENT_SOURCE_DIR}/base/log_format.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/base/log_queue.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/base/errno_text.cc
+          ${CMAKE_CURRENT_SOURCE_DIR}/base/group.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/base/limited_log.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/base/rate_limit.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/base/text.cc)

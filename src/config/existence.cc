@@ -1,7 +1,6 @@
 #include "existence.h"
 
 #include <fcntl.h>
-#include <grp.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -9,6 +8,7 @@
 #include <cerrno>
 
 #include "nicmon/base/errno_text.h"
+#include "nicmon/base/group.h"
 #include "nicmon/base/unique_fd.h"
 #include "values.h"
 
@@ -43,11 +43,6 @@ std::string DirectoryProblem(const std::string& path) {
   return S_ISDIR(status.st_mode) ? "" : "not a directory";
 }
 
-std::string GroupProblem(const std::string& group) {
-  const bool known = ParseCount(group, UINT32_MAX - 1) || ::getgrnam(group.c_str()) != nullptr;
-  return known ? "" : "no such group";
-}
-
 }  // namespace
 
 Missing FindMissing(const Config& config) {
@@ -56,10 +51,8 @@ Missing FindMissing(const Config& config) {
       return {"admin-token-file", why};
     }
   }
-  if (!config.admin_socket_group.empty()) {
-    if (auto why = GroupProblem(config.admin_socket_group); !why.empty()) {
-      return {"admin-socket-group", why};
-    }
+  if (!config.admin_socket_group.empty() && !FindGroup(config.admin_socket_group)) {
+    return {"admin-socket-group", "no such group"};
   }
   if (config.sysfs_root_given) {
     if (auto why = DirectoryProblem(config.sysfs_root); !why.empty()) {

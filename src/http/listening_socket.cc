@@ -2,7 +2,6 @@
 
 #include <arpa/inet.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <sys/file.h>
@@ -16,20 +15,19 @@
 #include <cstring>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <system_error>
 #include <thread>
 #include <utility>
-#include <vector>
 
-#include "http/text.h"
 #include "nicmon/base/errno_text.h"
+#include "nicmon/base/group.h"
 
 namespace nicmon::http {
 namespace {
 
 constexpr int kBacklog = 1024;  // a full one costs a client a second until its next SYN
-constexpr gid_t kLeaveGroup = static_cast<gid_t>(-1);
 
 std::string AddressText(const sockaddr_storage& address) {
   std::array<char, INET6_ADDRSTRLEN> text{};
@@ -140,20 +138,6 @@ void RemoveStale(const std::string& path, const sockaddr_un& address) {
   ::unlink(path.c_str());
 }
 
-gid_t GroupId(const std::string& path, const std::string& name) {
-  if (const auto number = ParseNumber(name); number && *number < kLeaveGroup) {
-    return static_cast<gid_t>(*number);
-  }
-  std::vector<char> buffer(16 * 1024);
-  group entry{};
-  group* found = nullptr;
-  ::getgrnam_r(name.c_str(), &entry, buffer.data(), buffer.size(), &found);
-  if (found == nullptr) {
-    Refuse(path, "there is no group " + name + ": see --admin-socket-group");
-  }
-  return found->gr_gid;
-}
-
 }  // namespace
 
 TcpSocket ListenTcp(const std::string& host, uint16_t port, bool fall_back_to_ipv4) {
@@ -195,12 +179,15 @@ AdminSocket& AdminSocket::operator=(AdminSocket&& other) noexcept {
 }
 
 AdminSocket AdminSocket::Listen(const std::string& path, const std::string& group) {
+  const std::optional<gid_t> gid = group.empty() ? std::nullopt : FindGroup(group);
+  if (!group.empty() && !gid) {
+    Refuse(path, "there is no group " + group + ": see --admin-socket-group");
+  }
   const sockaddr_un address = UnixAddress(path);
   const std::filesystem::path parent = std::filesystem::path(path).parent_path();
   const std::string directory = parent.empty() ? "." : parent.string();
   std::error_code ignored;  // what is wrong with the directory shows when the socket is bound
   std::filesystem::create_directories(directory, ignored);
-  const gid_t gid = group.empty() ? kLeaveGroup : GroupId(path, group);
   const UniqueFd lock = LockDirectory(path, directory);
   RemoveStale(path, address);
 
@@ -218,8 +205,9 @@ AdminSocket AdminSocket::Listen(const std::string& path, const std::string& grou
   out.device_ = status.st_dev;
   out.inode_ = status.st_ino;
   // Nobody can connect before listen(), so there is no moment with the wrong mode or group.
-  if (gid != kLeaveGroup && ::chown(path.c_str(), static_cast<uid_t>(-1), gid) != 0) {
-    Refuse(path, "cannot give it to group " + group + ": " + ErrnoText(errno));
+  if (gid && ::chown(path.c_str(), static_cast<uid_t>(-1), *gid) != 0) {
+    Refuse(path, "cannot give it to group " + group + ": " + ErrnoText(errno) +
+                     "; --admin-socket-group takes a group this process is in, or any as root");
   }
   if (::chmod(path.c_str(), 0660) != 0 || ::listen(out.fd_.get(), kBacklog) != 0) {
     Fail(path, ErrnoText(errno));

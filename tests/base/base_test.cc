@@ -1,10 +1,13 @@
+#include <grp.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <memory>
 
 #include "nicmon/base/clock.h"
 #include "nicmon/base/errno_text.h"
+#include "nicmon/base/group.h"
 #include "nicmon/base/published.h"
 #include "nicmon/base/rate_limit.h"
 
@@ -20,6 +23,17 @@ TEST(ErrnoTextTest, NamesBothWays) {
   EXPECT_EQ(ErrnoFromName("EOPNOTSUPP"), EOPNOTSUPP);
   EXPECT_EQ(ErrnoFromName("NOPE"), std::nullopt);
   EXPECT_EQ(ErrnoFromName(""), std::nullopt);
+}
+
+TEST(FindGroupTest, ByNameOfThisHostOrByAnyNumber) {
+  const group* own = ::getgrgid(::getegid());
+  ASSERT_NE(own, nullptr);
+  EXPECT_EQ(FindGroup(own->gr_name), ::getegid());
+  EXPECT_EQ(FindGroup("0"), gid_t{0});
+  EXPECT_EQ(FindGroup("4294967294"), gid_t{4294967294});
+  for (const char* none : {"", "no-such-group", "4294967295", "4294967296", "-1", "+1", "1x"}) {
+    EXPECT_EQ(FindGroup(none), std::nullopt) << none;
+  }
 }
 
 TEST(Rfc3339Test, MillisecondsInUtcAlsoBefore1970) {
