@@ -52,6 +52,33 @@ class Hostile : public HttpTest {
     EXPECT_FALSE(client.Receive()) << what << ": the rest was taken for a request";
     EXPECT_TRUE(client.WaitClosed()) << what;
   }
+
+  /// A server whose device lets its first command wait, until AnswerStopping().
+  void StartWithoutAnswers() {
+    options_.command_timeout = seconds(60);
+    node_.on_command = [this](DeviceSnapshot&, const std::shared_ptr<Pending>& pending) {
+      pending_ = pending;
+      queued_ = true;
+    };
+    Start();
+  }
+  /// Returns once the device has the command.
+  void SendRequery(RawClient& client) {
+    client.Send("POST /api/v1/ports/mlx5_0/1/requery HTTP/1.1\r\nHost: a\r\n\r\n");
+    while (!queued_) {
+      std::this_thread::yield();
+    }
+  }
+  void AnswerStopping() {
+    EXPECT_TRUE(pending_->Start());
+    CommandResult stopping;
+    stopping.code = CommandResult::Code::kStopping;
+    pending_->Finish(stopping);
+  }
+
+ private:
+  std::shared_ptr<Pending> pending_;
+  std::atomic<bool> queued_{false};
 };
 
 TEST_F(Hostile, MalformedRequestsAreRefusedAndTheConnectionEnds) {
@@ -294,29 +321,16 @@ TEST_F(Hostile, TheLongestWaitingConnectionGoesFirst) {
 
 TEST_F(Hostile, WhenAllAreBusyANewConnectionIsToldSo) {
   options_.max_connections = 1;
-  options_.command_timeout = seconds(60);
-  std::shared_ptr<Pending> pending;
-  std::atomic<bool> queued{false};
-  node_.on_command = [&](DeviceSnapshot&, const std::shared_ptr<Pending>& p) {
-    pending = p;
-    queued = true;
-  };
-  Start();
+  StartWithoutAnswers();
   RawClient busy(admin());
-  busy.Send("POST /api/v1/ports/mlx5_0/1/requery HTTP/1.1\r\nHost: a\r\n\r\n");
-  while (!queued) {
-    std::this_thread::yield();
-  }
+  SendRequery(busy);
   RawClient refused(admin());
   const auto reply = refused.Receive();
   ASSERT_TRUE(reply);
   EXPECT_EQ(reply->status, 503);
   EXPECT_EQ(reply->headers.count("retry-after"), 1U);
   EXPECT_EQ(Get("/healthz").status, 200);  // the other listener has its own
-  EXPECT_TRUE(pending->Start());
-  CommandResult stopping;
-  stopping.code = CommandResult::Code::kStopping;
-  pending->Finish(stopping);
+  AnswerStopping();
   EXPECT_EQ(busy.Receive()->status, 503);
 }
 
@@ -369,25 +383,12 @@ TEST_F(Hostile, StopIsFastWithIdleHalfSentAndUnreadConnections) {
 }
 
 TEST_F(Hostile, StopLetsAReplyUnderWayOut) {
-  options_.command_timeout = seconds(60);
-  std::shared_ptr<Pending> pending;
-  std::atomic<bool> queued{false};
-  node_.on_command = [&](DeviceSnapshot&, const std::shared_ptr<Pending>& p) {
-    pending = p;
-    queued = true;
-  };
-  Start();
+  StartWithoutAnswers();
   RawClient client(admin());
-  client.Send("POST /api/v1/ports/mlx5_0/1/requery HTTP/1.1\r\nHost: a\r\n\r\n");
-  while (!queued) {
-    std::this_thread::yield();
-  }
+  SendRequery(client);
   server_->Close();
   EXPECT_FALSE(std::filesystem::exists(admin()));
-  EXPECT_TRUE(pending->Start());
-  CommandResult stopping;
-  stopping.code = CommandResult::Code::kStopping;
-  pending->Finish(stopping);
+  AnswerStopping();
   const auto reply = client.Receive();
   ASSERT_TRUE(reply);
   EXPECT_EQ(reply->status, 503);
