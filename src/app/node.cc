@@ -27,6 +27,7 @@ NodeMonitorOptions MakeMonitorOptions(const Config& config) {
   NodeMonitorOptions options;
   options.tick = config.tick;
   options.settle = config.settle;
+  options.counters_interval = config.counters_interval;
   options.all_functions = config.all_functions;
   options.watch_device = DeviceFilter(config);
   return options;

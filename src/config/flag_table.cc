@@ -16,6 +16,7 @@ namespace {
 using std::chrono::hours;
 using std::chrono::milliseconds;
 using std::chrono::minutes;
+using std::chrono::seconds;
 
 bool SetText(std::string& out, const std::string& value) {
   out = value;
@@ -155,6 +156,11 @@ constexpr Row kRows[] = {
      "how often every port is asked, whatever events say",
      [](Config& c, const std::string& v, std::string&) {
        return SetDuration(c.tick, v, milliseconds(100), minutes(1));
+     }},
+    {"counters-interval", "DURATION", "15s", "a duration from 1s to 1h, such as 15s or 1m",
+     "how often hardware counters are read, but for port data, which is read with each tick",
+     [](Config& c, const std::string& v, std::string&) {
+       return SetDuration(c.counters_interval, v, seconds(1), hours(1));
      }},
     {"settle", "DURATION", "0s", "a duration from 0s to 1d, such as 30s or 2m",
      "how long a recovered port is held before it serves again",

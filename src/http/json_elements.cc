@@ -63,6 +63,10 @@ Json Gbps(const std::optional<uint64_t>& bps) {
   return *bps % kGiga == 0 ? Json(*bps / kGiga) : Json(static_cast<double>(*bps) / kGiga);
 }
 
+Json GbpsOf(const std::optional<double>& bytes_per_second) {
+  return bytes_per_second ? Json(*bytes_per_second * 8 / 1e9) : Json();
+}
+
 std::string Netdev(const PortView& port) {
   const auto& names = port.device->identity.netdev;
   const auto found = names.find(port.data->number);
@@ -100,9 +104,8 @@ Json PortJson(const PortView& port) {
   json["last_change"] = Time(data.last_change);
   json["flaps"] = data.counts.flaps;
   json["last_query"] = Time(data.last_query);
-  // Measured throughput needs the data counters, which are not sampled yet: unknown.
-  json["rx_gbps"] = Json();
-  json["tx_gbps"] = Json();
+  json["rx_gbps"] = data.stats ? GbpsOf(data.stats->rx_bytes_per_second) : Json();
+  json["tx_gbps"] = data.stats ? GbpsOf(data.stats->tx_bytes_per_second) : Json();
   return json;
 }
 

@@ -23,6 +23,7 @@ Json Opt(const std::optional<T>& value) {
 Json Time(const std::optional<WallTime>& time);
 /// Whole numbers without a fraction: 400, but 2.5.
 Json Gbps(const std::optional<uint64_t>& bps);
+Json GbpsOf(const std::optional<double>& bytes_per_second);
 
 /// By sysfs, else as the GID table has it; empty when unknown.
 std::string Netdev(const PortView& port);

@@ -93,7 +93,7 @@ std::string Selection(const std::vector<const PortView*>& ports, std::optional<u
                              {"netdev", Str(Netdev(*port))},
                              {"link_layer", Str(port->data->link_layer)},
                              {"effective_speed_gbps", Gbps(port->data->effective_speed_bps)},
-                             {"estimate_gbps", estimate ? Json(*estimate * 8 / 1e9) : Json()}});
+                             {"estimate_gbps", GbpsOf(estimate)}});
   }
   return Text(json);
 }

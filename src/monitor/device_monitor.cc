@@ -106,10 +106,7 @@ void DeviceMonitor::Run() {
   }
 }
 
-int DeviceMonitor::WaitMilliseconds(Duration max_wait) const {
-  if (more_events_) {
-    return 0;
-  }
+SteadyTime DeviceMonitor::NextDeadline() const {
   SteadyTime until = next_tick_;
   if (!device_ && present_ && data_.status != DeviceStatus::kReleased) {
     until = std::min(until, next_open_);
@@ -119,7 +116,18 @@ int DeviceMonitor::WaitMilliseconds(Duration max_wait) const {
       until = std::min(until, *deadline);
     }
   }
-  const Duration wait = std::clamp(until - shared_->clock.steady(), Duration(0), max_wait);
+  return until;
+}
+
+int DeviceMonitor::WaitMilliseconds(SteadyTime now, Duration max_wait) const {
+  if (more_events_) {
+    return 0;
+  }
+  SteadyTime until = NextDeadline();
+  if (sampler_) {
+    until = std::min(until, sampler_->due());
+  }
+  const Duration wait = std::clamp(until - now, Duration(0), max_wait);
   return static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(wait).count());
 }
 
@@ -129,14 +137,28 @@ void DeviceMonitor::Turn(Duration max_wait) {
   }
   assert(owner_ == std::this_thread::get_id());
   event_wakeup_.reset();
+  const SteadyTime now = shared_->clock.steady();
+  const std::span<const Epoll::Ready> ready = epoll_.Wait(WaitMilliseconds(now, max_wait));
+  // Between two files of a round nothing but the next one has to be done as a rule: the turn is
+  // then a look at the descriptors and a read.
+  if (!ready.empty() || more_events_ || !SamplingDue(now) || NextDeadline() <= now) {
+    TurnBusy(ready);
+  }
+  SampleOneFile();
+  if (dirty_) {
+    Publish();
+  }
+}
+
+void DeviceMonitor::TurnBusy(std::span<const Epoll::Ready> ready) {
   bool async_ready = more_events_;
   bool async_error = false;
-  for (const Epoll::Ready& ready : epoll_.Wait(WaitMilliseconds(max_wait))) {
-    if (ready.id == wake_watch_.id()) {
+  for (const Epoll::Ready& each : ready) {
+    if (each.id == wake_watch_.id()) {
       waker_.Clear();
-    } else if (device_ && ready.id == device_->async_watch()) {
+    } else if (device_ && each.id == device_->async_watch()) {
       async_ready = true;
-      async_error = (ready.events & EPOLLERR) != 0;
+      async_error = (each.events & EPOLLERR) != 0;
     }
   }
   if (async_ready && device_) {
@@ -171,6 +193,7 @@ void DeviceMonitor::Turn(Duration max_wait) {
     result.after = published_.load();
     command->Finish(std::move(result));
   }
+  event_wakeup_.reset();
 }
 
 CommandResult DeviceMonitor::RunCommand(const Pending& command) {

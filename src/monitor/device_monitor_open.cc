@@ -31,7 +31,8 @@ void DeviceMonitor::ApplyDiscovery(const std::optional<DeviceSighting>& sighting
   }
   const bool new_device = !present_ || sighting->kernel_index != sighting_.kernel_index;
   const bool node_appeared = sighting->listed && !sighting_.listed;
-  if (sighting->name != sighting_.name) {
+  const bool renamed = sighting->name != sighting_.name;
+  if (renamed) {
     log::Info("device was renamed", {{"device", sighting->name}, {"was", sighting_.name}});
   }
   sighting_ = *sighting;
@@ -46,6 +47,9 @@ void DeviceMonitor::ApplyDiscovery(const std::optional<DeviceSighting>& sighting
     next_open_ = shared_->clock.steady();
   } else if (device_) {
     ReadDeviceIdentity();
+  }
+  if (renamed && sampler_) {
+    StartSampling();  // its files have another path now
   }
 }
 
@@ -136,6 +140,7 @@ void DeviceMonitor::Open() {
     Query(*port, QuerySource::kTick);
   }
   ScanGids(true);
+  StartSampling();
 }
 
 std::string DeviceMonitor::NetdevOf(uint32_t port) const {
@@ -166,12 +171,14 @@ void DeviceMonitor::OpenFailed(bool denied, const std::string& why) {
       port->OnOpened(Time());
     }
     TickFromSysfs();
+    StartSampling();
   }
 }
 
 void DeviceMonitor::Close(DeviceStatus status, PauseReason reason, const std::string& detail) {
   dirty_ = true;
   const bool was_open = device_ != nullptr;
+  StopSampling();
   if (was_open) {
     const BusyScope busy = Busy("close_device");
     device_.reset();

@@ -220,6 +220,9 @@ void DeviceMonitor::Tick() {
   for (const auto& port : ports_) {
     port->OnTick(elapsed, now);
   }
+  if (sampler_) {
+    sampler_->OnTick();
+  }
   if (data_.status == DeviceStatus::kDenied) {
     TickFromSysfs();
   }

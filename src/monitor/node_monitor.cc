@@ -212,6 +212,7 @@ NodeMonitor::NodeMonitor(std::shared_ptr<const VerbsApi> verbs, SysfsFiles sysfs
   shared->stats = std::make_shared<NodeStats>();
   shared->tick = options.tick;
   shared->settle = options.settle;
+  shared->counters_interval = options.counters_interval;
   impl_ = std::make_shared<Impl>(std::move(shared), std::move(options));
 }
 

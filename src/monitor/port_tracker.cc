@@ -1,5 +1,6 @@
 #include "nicmon/monitor/port_tracker.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -12,6 +13,14 @@ namespace {
 constexpr Duration kGidScanAfterRecovery = std::chrono::seconds(10);
 /// A GID_CHANGE can be lost like any other event.
 constexpr Duration kGidScanInterval = std::chrono::seconds(30);
+
+/// Bytes per second in the busier direction; 0 while nothing is known.
+double MeasuredLoad(const StatsSample* stats) {
+  if (stats == nullptr) {
+    return 0;
+  }
+  return std::max(stats->rx_bytes_per_second.value_or(0), stats->tx_bytes_per_second.value_or(0));
+}
 
 const char* SourceName(QuerySource source) {
   switch (source) {
@@ -132,9 +141,14 @@ void PortTracker::OnTick(Duration elapsed, Now now) {
     data_.counts.down += elapsed;
   }
   if (data_.up()) {
-    estimate_.Sample(0);
+    estimate_.Sample(MeasuredLoad(data_.stats.get()));
     data_.estimate_bytes_per_second = estimate_.value();
   }
+}
+
+void PortTracker::OnStats(std::shared_ptr<const StatsSample> stats, uint64_t resets) {
+  data_.stats = std::move(stats);
+  data_.counts.stat_resets = resets;
 }
 
 void PortTracker::StartSettling(Now now) {
@@ -177,6 +191,8 @@ void PortTracker::ClearHardware() {
   data_.lid.reset();
   data_.sm_lid.reset();
   data_.gid.reset();
+  data_.stats.reset();
+  data_.netdev = {};
 }
 
 void PortTracker::OnClosed(PauseReason reason, const std::string& note, Now now) {

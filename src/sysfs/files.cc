@@ -1,7 +1,6 @@
 #include "nicmon/sysfs/files.h"
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,12 +11,14 @@
 #include <memory>
 #include <string_view>
 
+#include "kept_file.h"
 #include "nicmon/base/unique_fd.h"
 
 namespace nicmon {
 namespace {
 
-constexpr size_t kMaxFile = 4096;
+using sysfs_internal::KeptFile;
+using sysfs_internal::kMaxFile;
 
 /// Paths are put together from names that drivers choose: nothing that climbs or cuts a path short.
 bool IsPlainPath(std::string_view path) {
@@ -63,18 +64,10 @@ FileRead ReadSmallFile(const std::string& root, const std::string& path) {
   if (!IsPlainPath(path)) {
     return Failed(EINVAL);
   }
-  const std::string full = root + "/" + path;
-  // Non-blocking, or a FIFO left in place of a file would hold the thread for ever.
-  const UniqueFd fd(::open(full.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY));
+  int error = 0;
+  const UniqueFd fd = sysfs_internal::OpenRegular(root + "/" + path, error);
   if (!fd) {
-    return Failed(errno);
-  }
-  struct stat status {};
-  if (::fstat(fd.get(), &status) != 0) {
-    return Failed(errno);
-  }
-  if (!S_ISREG(status.st_mode)) {
-    return Failed(EINVAL);
+    return Failed(error);
   }
   return ReadAll(fd.get());
 }
@@ -148,8 +141,11 @@ SysfsFiles RealSysfs(std::string root) {
   }
   SysfsFiles files;
   files.read = [root](const std::string& path) { return ReadSmallFile(root, path); };
-  files.keep = [root](const std::string& path) {
-    return [root, path] { return ReadSmallFile(root, path); };
+  files.keep = [root](const std::string& path) -> std::function<FileRead()> {
+    if (!IsPlainPath(path)) {
+      return [] { return Failed(EINVAL); };
+    }
+    return [file = std::make_shared<KeptFile>(root + "/" + path)] { return file->Read(); };
   };
   files.list = [root](const std::string& path) { return ListDirectory(root, path); };
   files.resolve = [root](const std::string& path) { return ResolveInside(root, path); };

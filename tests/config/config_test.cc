@@ -101,6 +101,7 @@ class ConfigRows : public ::testing::TestWithParam<FlagText> {
         {"sysfs-root", {{"/sys", "/", dir_.path()}, {dir_.path() + "/none", a}}},
         {"tick",
          {{"100ms", "1m", "2s"}, {"0s", "99ms", "61s", "-1s", "1", "1x", "s", "1.5s", "1 s"}}},
+        {"counters-interval", {{"1s", "1h", "15s"}, {"0s", "999ms", "61m", "-15s", "15"}}},
         {"settle", {{"0s", "1d", "2m"}, {"-1s", "25h", "0", "2w", "99999999999999d"}}},
         {"metrics-profile", {{"minimal", "full", "standard"}, {"all", "Full"}}},
         {"node-name", {{"n1", "n2", "n\xc3\xb6"}, {"a\nb", "\xff", std::string(254, 'x')}}},
@@ -195,8 +196,9 @@ TEST_P(ConfigRows, TheDefaultOfTheTableIsThatOfTheStruct) {
   const Config with = Read({Flag(GetParam().default_text)});
   const auto fields = [](const Config& c) {
     return std::tie(c.listen_host, c.listen_port, c.admin_socket, c.admin_allow_plaintext,
-                    c.all_functions, c.expect_ports, c.expect_ports_auto, c.tick, c.settle,
-                    c.metrics_profile, c.log_level, c.log_format, c.simulate_force);
+                    c.all_functions, c.expect_ports, c.expect_ports_auto, c.tick,
+                    c.counters_interval, c.settle, c.metrics_profile, c.log_level, c.log_format,
+                    c.simulate_force);
   };
   EXPECT_TRUE(fields(without) == fields(with));
 }

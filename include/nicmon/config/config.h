@@ -34,6 +34,7 @@ struct Config {
   std::string sysfs_root = "/sys";
   bool sysfs_root_given = false;
   Duration tick = std::chrono::seconds(1);
+  Duration counters_interval = std::chrono::seconds(15);
   Duration settle{0};
   MetricsProfile metrics_profile = MetricsProfile::kStandard;
   std::string node_name;

@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -21,6 +22,7 @@
 #include "nicmon/monitor/snapshot.h"
 #include "nicmon/monitor/stats.h"
 #include "nicmon/sysfs/files.h"
+#include "nicmon/sysfs/stats_sampler.h"
 
 namespace nicmon {
 
@@ -37,6 +39,7 @@ struct MonitorShared {
   std::shared_ptr<NodeStats> stats;
   Duration tick = std::chrono::seconds(1);
   Duration settle{0};
+  Duration counters_interval = std::chrono::seconds(15);
 };
 
 /// What discovery knows of a device.
@@ -82,7 +85,9 @@ class DeviceMonitor {
 
   Now Time() const { return {shared_->clock.steady(), shared_->clock.wall()}; }
   Mail TakeMail();
-  int WaitMilliseconds(Duration max_wait) const;
+  SteadyTime NextDeadline() const;
+  int WaitMilliseconds(SteadyTime now, Duration max_wait) const;
+  void TurnBusy(std::span<const Epoll::Ready> ready);
   bool released(WallTime now) const;
 
   void ApplyDiscovery(const std::optional<DeviceSighting>& sighting);
@@ -108,6 +113,10 @@ class DeviceMonitor {
   int Query(PortTracker& port, QuerySource source);
   void ScanGids(bool tick);
   void ScanGid(PortTracker& port);
+  void StartSampling();
+  void StopSampling();
+  bool SamplingDue(SteadyTime now) const { return sampler_ && sampler_->due() <= now; }
+  void SampleOneFile();
   CommandResult RunCommand(const Pending& command);
   void Publish();
   PortTracker* FindPort(int number);
@@ -139,6 +148,8 @@ class DeviceMonitor {
   SteadyTime next_tick_;
   SteadyTime next_open_;
   Duration open_backoff_{0};
+  StatsHistory stats_history_;
+  std::unique_ptr<StatsSampler> sampler_;   // while the device is open, or denied
   std::optional<SteadyTime> event_wakeup_;  // of the turn, while events were taken in it
 };
 

@@ -18,6 +18,7 @@ namespace nicmon {
 struct NodeMonitorOptions {
   Duration tick = std::chrono::seconds(1);
   Duration settle{0};
+  Duration counters_interval = std::chrono::seconds(15);
   Duration discovery_interval = std::chrono::seconds(1);
   bool all_functions = false;                            // --functions all
   std::function<bool(const std::string&)> watch_device;  // --device-include/-exclude by name

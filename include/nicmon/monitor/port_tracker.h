@@ -73,6 +73,9 @@ class PortTracker {
   /// A context is there again, or the release is over.
   void OnOpened(Now now);
 
+  /// A round of counter samples is complete; `resets` were seen since the port was first known.
+  void OnStats(std::shared_ptr<const StatsSample> stats, uint64_t resets);
+
   /// Ends settling when it is due; call when settle_deadline() has passed.
   void Settle(Now now);
   std::optional<SteadyTime> settle_deadline() const { return settling_until_; }

@@ -72,7 +72,8 @@ struct PortCounts {
   uint64_t queries_ok = 0, queries_failed = 0;
   uint64_t speed_changes = 0, gid_changes = 0, lid_changes = 0;
   std::array<uint64_t, kPortEventCount> events{};
-  Duration down{0};  // while required and neither held nor released
+  Duration down{0};          // while required and neither held nor released
+  uint64_t stat_resets = 0;  // hardware counters (of CounterTable()) found lower than before
 };
 
 /// One port as its device's thread last saw it. Unknown is nullopt or empty, never 0.
@@ -106,8 +107,10 @@ struct PortSnapshot {
   SteadyTime last_query_steady{};       // same, on the monotonic clock
   PortCounts counts;
 
-  std::shared_ptr<const StatsSample> stats;  // nullptr until the first round of samples
-  NetdevAttributes netdev;                   // sampled with them
+  /// nullptr until the first round of samples is complete, and while the device is closed: what was
+  /// read before is not the hardware's word any more.
+  std::shared_ptr<const StatsSample> stats;
+  NetdevAttributes netdev;  // sampled with them
 
   bool up() const { return state == kStateActive; }
 };

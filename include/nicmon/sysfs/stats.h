@@ -35,7 +35,6 @@ struct StatsSample {
   std::shared_ptr<const StatsLayout> layout;    // never nullptr
   std::vector<std::optional<uint64_t>> values;  // by layout->files
   uint32_t saturated = 0;                       // values that stick at their field's largest value
-  uint64_t resets = 0;  // values that went down, since this process first saw the port
   std::optional<double> rx_bytes_per_second, tx_bytes_per_second;  // over the last tick
   SteadyTime sampled{};  // when the last complete round (--counters-interval) ended
 };

@@ -1,0 +1,73 @@
+#include <cmath>
+#include <memory>
+#include <utility>
+
+#include "nicmon/base/log.h"
+#include "nicmon/device/device_context.h"
+#include "nicmon/monitor/device_monitor.h"
+
+// Sampling of hardware counters, one file per turn of the loop.
+namespace nicmon {
+namespace {
+
+/// Where in the interval a device has its rounds: successive devices are far apart, however many
+/// there are.
+double Phase(DeviceId id) {
+  constexpr double kGoldenRatio = 0.6180339887498949;
+  return std::fmod(id * kGoldenRatio, 1.0);
+}
+
+}  // namespace
+
+void DeviceMonitor::StartSampling() {
+  const BusyScope busy = Busy("sysfs_read");
+  StatsSamplerOptions options;
+  options.device = sighting_.name;
+  for (const auto& port : ports_) {
+    options.ports.push_back(port->snapshot().number);
+  }
+  options.tick = shared_->tick;
+  options.interval = shared_->counters_interval;
+  options.phase = Phase(context_.id);
+  sampler_ = std::make_unique<StatsSampler>(shared_->sysfs, shared_->clock, std::move(options),
+                                            stats_history_, context_.log_limit);
+  if (sampler_->any()) {
+    stats_history_.told_of_none = false;
+  } else if (device_ && !std::exchange(stats_history_.told_of_none, true)) {
+    log::Warning("device shows no hardware counters",
+                 {{"device", data_.name},
+                  {"remedy",
+                   "in a container, use the host's network namespace (hostNetwork: true) "
+                   "or mount the host's /sys and name it with --sysfs-root; some drivers "
+                   "(siw, for one) have no counters anywhere"}});
+  }
+}
+
+void DeviceMonitor::StopSampling() {
+  sampler_.reset();
+  data_.stats.reset();  // those of the ports go with OnClosed
+}
+
+void DeviceMonitor::SampleOneFile() {
+  const SteadyTime now = shared_->clock.steady();
+  if (!SamplingDue(now)) {
+    return;
+  }
+  bool complete = false;
+  {
+    const BusyScope busy(heartbeat_, "sysfs_read", now);
+    complete = sampler_->Step(now);
+  }
+  if (!complete) {
+    return;
+  }
+  data_.stats = sampler_->sample(0);
+  data_.sysfs_read_errors = stats_history_.read_errors;
+  for (const auto& port : ports_) {
+    const uint32_t number = port->snapshot().number;
+    port->OnStats(sampler_->sample(number), stats_history_.units[number].resets);
+  }
+  dirty_ = true;
+}
+
+}  // namespace nicmon
