@@ -14,6 +14,8 @@ void DeviceInfo(Samples& samples, const DeviceView& device);
 void DeviceNotOpen(Samples& samples, const DeviceView& device);
 void DeviceOpens(Samples& samples, const DeviceView& device);
 void DeviceEvents(Samples& samples, const DeviceView& device);
+void DeviceDriverStats(Samples& samples, const DeviceView& device);
+void DeviceDriverStatsCut(Samples& samples, const DeviceView& device);
 
 void PortInfo(Samples& samples, const PortView& port);
 void PortStateSet(Samples& samples, const PortView& port);
@@ -27,6 +29,13 @@ void PortMismatches(Samples& samples, const PortView& port);
 void PortQueries(Samples& samples, const PortView& port);
 void PortEvents(Samples& samples, const PortView& port);
 void PortGidInfo(Samples& samples, const PortView& port);
+void PortStatsAvailable(Samples& samples, const PortView& port);
+void PortSaturatedStats(Samples& samples, const PortView& port);
+void PortStatResets(Samples& samples, const PortView& port);
+void PortDriverStats(Samples& samples, const PortView& port);
+void PortDriverStatsCut(Samples& samples, const PortView& port);
+/// `metric`: as CounterMetricOfRow() numbers them.
+void PortCounter(Samples& samples, const PortView& port, uint16_t metric);
 
 /// Whether nicmon keeps its hands off the device: what the hardware would say is not known then.
 inline bool Released(const PortView& port) {

@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "emitters.h"
 #include "nicmon/metrics/exposition.h"
 #include "nicmon/metrics/table.h"
 #include "samples.h"
@@ -62,6 +63,11 @@ struct Emit {
   void operator()(MetricRow::OfNode emit) const { emit(samples, *subjects.input); }
   void operator()(MetricRow::OfDevice emit) const { Each(subjects.devices, emit); }
   void operator()(MetricRow::OfPort emit) const { Each(subjects.ports, emit); }
+  void operator()(MetricRow::OfCounter counter) const {
+    Each(subjects.ports, [counter](Samples& s, const PortView& port) {
+      emit::PortCounter(s, port, counter.metric);
+    });
+  }
 
   template <typename Subject, typename Function>
   void Each(const std::vector<Subject>& all, Function emit) const {

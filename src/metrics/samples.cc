@@ -14,10 +14,15 @@ void Samples::Add(std::initializer_list<std::pair<std::string_view, std::string_
       metric.label.push_back({std::string(name), std::string(text)});
     }
   }
-  if (family_.type == prometheus::MetricType::Counter) {
-    metric.counter.value = value;
-  } else {
-    metric.gauge.value = value;
+  switch (family_.type) {
+    case prometheus::MetricType::Counter:
+      metric.counter.value = value;
+      break;
+    case prometheus::MetricType::Untyped:
+      metric.untyped.value = value;
+      break;
+    default:
+      metric.gauge.value = value;
   }
 }
 

@@ -4,4 +4,5 @@ target_sources(
                       ${CMAKE_CURRENT_SOURCE_DIR}/metrics/process.cc
                       ${CMAKE_CURRENT_SOURCE_DIR}/metrics/samples.cc
                       ${CMAKE_CURRENT_SOURCE_DIR}/metrics/serializer.cc
+                      ${CMAKE_CURRENT_SOURCE_DIR}/metrics/stat_emitters.cc
                       ${CMAKE_CURRENT_SOURCE_DIR}/metrics/table.cc)

@@ -1,8 +1,9 @@
 #include "nicmon/metrics/table.h"
 
-#include <array>
+#include <vector>
 
 #include "emitters.h"
+#include "nicmon/sysfs/counter_table.h"
 #include "samples.h"
 
 namespace nicmon {
@@ -18,6 +19,7 @@ using Port = PortView;
 
 constexpr auto kGauge = prometheus::MetricType::Gauge;
 constexpr auto kCounter = prometheus::MetricType::Counter;
+constexpr auto kUntyped = prometheus::MetricType::Untyped;
 constexpr auto kHistogram = prometheus::MetricType::Histogram;
 constexpr auto kMinimal = MetricsProfile::kMinimal;
 constexpr auto kStandard = MetricsProfile::kStandard;
@@ -122,6 +124,27 @@ constexpr MetricRow kTable[] = {
      [](Samples& s, const Device& d) { s.Add(static_cast<double>(d.data->async_read_errors)); }},
     {"nicmon_device_opens_total", kCounter, kStandard, "Attempts to open the device, by result.",
      emit::DeviceOpens},
+    {"nicmon_device_pcie_link_width", kGauge, kStandard,
+     "PCIe lanes that the device's link has now.",
+     [](Samples& s, const Device& d) { s.Add(d.data->pcie.width); }},
+    {"nicmon_device_pcie_link_speed_transfers_per_second", kGauge, kStandard,
+     "Speed of a PCIe lane now in transfers per second: 32 GT/s is 32e9.",
+     [](Samples& s, const Device& d) { s.Add(d.data->pcie.speed); }},
+    {"nicmon_device_pcie_max_link_width", kGauge, kStandard,
+     "PCIe lanes that the device could have.",
+     [](Samples& s, const Device& d) { s.Add(d.data->pcie.max_width); }},
+    {"nicmon_device_pcie_max_link_speed_transfers_per_second", kGauge, kStandard,
+     "Speed that a PCIe lane of the device could have in transfers per second.",
+     [](Samples& s, const Device& d) { s.Add(d.data->pcie.max_speed); }},
+    {"nicmon_sysfs_read_errors_total", kCounter, kStandard,
+     "Reads of the device's counter files that failed.",
+     [](Samples& s, const Device& d) { s.Add(static_cast<double>(d.data->sysfs_read_errors)); }},
+    {"nicmon_device_driver_stat", kUntyped, kFull,
+     "What hw_counters of the device itself has, by file name and as the file has it.",
+     emit::DeviceDriverStats},
+    {"nicmon_device_driver_stats_cut", kGauge, kFull,
+     "Files in hw_counters of the device itself that are not read: there are too many of them.",
+     emit::DeviceDriverStatsCut},
 
     // Ports: state.
     {"nicmon_port_info", kGauge, kMinimal, "Always 1; labels tell link layer and netdev.",
@@ -228,12 +251,58 @@ constexpr MetricRow kTable[] = {
      [](Samples& s, const Port& p) { s.Add(p.data->sm_lid); }},
     {"nicmon_port_gid_info", kGauge, kStandard,
      "Always 1; labels tell the chosen GID; absent while there is none.", emit::PortGidInfo},
+
+    // Ports: the netdev.
+    {"nicmon_port_netdev_carrier_changes_total", kCounter, kStandard,
+     "Times the carrier of the port's netdev came or went, since the netdev exists.",
+     [](Samples& s, const Port& p) { s.Add(p.data->netdev.carrier_changes); }},
+    {"nicmon_port_bond_members", kGauge, kStandard,
+     "Members of the bond that the port's netdev is or belongs to; absent without a bond.",
+     [](Samples& s, const Port& p) { s.Add(p.data->netdev.bond_members); }},
+    {"nicmon_port_bond_members_up", kGauge, kStandard,
+     "Members of the bond that are up; absent without a bond.",
+     [](Samples& s, const Port& p) { s.Add(p.data->netdev.bond_members_up); }},
+
+    // Ports: the samples of their counters. The counters themselves are CounterTable()'s.
+    {"nicmon_port_stats_available", kGauge, kStandard,
+     "1 when the port has counters of this family in sysfs, 0 when none can be seen from here.",
+     emit::PortStatsAvailable},
+    {"nicmon_port_stats_age_seconds", kGauge, kStandard,
+     "Seconds since all counters of the port were last read.",
+     [](Samples& s,
+        const Port&
+            p) { s.Add(p.stats_age ? std::optional(Seconds(*p.stats_age)) : std::nullopt); }},
+    {"nicmon_port_saturated_stats", kGauge, kStandard,
+     "Counters that stand at their field's largest value and count no further.",
+     emit::PortSaturatedStats},
+    {"nicmon_port_stat_resets_total", kCounter, kStandard,
+     "Counter values that went down: the hardware or its driver was reset.", emit::PortStatResets},
+    {"nicmon_port_driver_stat", kUntyped, kFull,
+     "What the driver counts besides, by file name and as the file has it.", emit::PortDriverStats},
+    {"nicmon_port_driver_stats_cut", kGauge, kFull,
+     "Files of the driver's own that are not read: there are too many of them.",
+     emit::PortDriverStatsCut},
 };
+
+std::vector<MetricRow> WithCounters() {
+  std::vector<MetricRow> rows(std::begin(kTable), std::end(kTable));
+  const auto counters = CounterTable();
+  const auto metric_of_row = CounterMetricOfRow();
+  for (size_t i = 0; i < counters.size(); ++i) {
+    if (i == 0 || metric_of_row[i] != metric_of_row[i - 1]) {
+      const CounterRow& counter = counters[i];
+      rows.push_back({counter.metric, kCounter, counter.traits.full ? kFull : kStandard,
+                      counter.help, MetricRow::OfCounter{metric_of_row[i]}});
+    }
+  }
+  return rows;
+}
 
 }  // namespace
 
 std::span<const MetricRow> MetricTable() {
-  return kTable;
+  static const std::vector<MetricRow> kAll = WithCounters();
+  return kAll;
 }
 
 }  // namespace nicmon

@@ -16,7 +16,7 @@ namespace {
 MetricsInput Input(int64_t ports) {
   std::vector<test::DeviceSpec> devices;
   for (int64_t i = 0; i < ports; ++i) {
-    devices.emplace_back("mlx5_" + std::to_string(i));
+    devices.push_back(test::DeviceWithCounters("mlx5_" + std::to_string(i)));
   }
   MetricsInput input;
   input.view = test::View(devices);

@@ -4,8 +4,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <map>
-#include <regex>
 #include <sstream>
 
 #include "metrics/page.h"
@@ -74,47 +72,6 @@ TEST(SamplePage, HasEveryRow) {
     EXPECT_GT(page.Count(histogram ? name + "_count" : name), 0U) << name;
   }
   EXPECT_FALSE(page.has_duplicates());
-}
-
-std::string ProfileName(MetricsProfile profile) {
-  switch (profile) {
-    case MetricsProfile::kMinimal:
-      return "minimal";
-    case MetricsProfile::kStandard:
-      return "standard";
-    case MetricsProfile::kFull:
-      return "full";
-  }
-  return "";
-}
-
-std::string TypeName(prometheus::MetricType type) {
-  return type == prometheus::MetricType::Counter     ? "counter"
-         : type == prometheus::MetricType::Histogram ? "histogram"
-                                                     : "gauge";
-}
-
-/// The rows "| `name` | type | profile | …" of docs/metrics.md: name → "type profile".
-std::map<std::string, std::string> DocumentedMetrics() {
-  std::ifstream file(NICMON_DOCS_DIR "/metrics.md");
-  EXPECT_TRUE(file) << "docs/metrics.md cannot be read";
-  const std::regex row("^\\| `([a-z_]+)` \\| ([a-z]+) \\| ([a-z]+) \\|.*");
-  std::map<std::string, std::string> rows;
-  std::smatch match;
-  for (std::string line; std::getline(file, line);) {
-    if (std::regex_match(line, match, row)) {
-      EXPECT_TRUE(rows.emplace(match[1], match[2].str() + " " + match[3].str()).second) << match[1];
-    }
-  }
-  return rows;
-}
-
-TEST(Docs, ListExactlyTheTable) {
-  std::map<std::string, std::string> table;
-  for (const MetricRow& row : MetricTable()) {
-    table.emplace(row.name, TypeName(row.type) + " " + ProfileName(row.profile));
-  }
-  EXPECT_EQ(DocumentedMetrics(), table);
 }
 
 }  // namespace

@@ -178,5 +178,17 @@ TEST_F(ViewTest, ReadyCountsPortsThatAreUp) {
   EXPECT_FALSE(View().Ready());
 }
 
+TEST_F(ViewTest, StatsAgeIsThatOfTheLastCompleteRoundAtTheTimeOfReading) {
+  EXPECT_EQ(View().devices[0].ports[0].stats_age, std::nullopt);
+  auto sample = std::make_shared<StatsSample>();
+  port().stats = sample;  // sampled on ticks only so far
+  EXPECT_EQ(View().devices[0].ports[0].stats_age, std::nullopt);
+  sample->sampled = clock_.steady();
+  clock_.Advance(milliseconds(1500));
+  EXPECT_EQ(View().devices[0].ports[0].stats_age, milliseconds(1500));
+  clock_.Advance(seconds(1));
+  EXPECT_EQ(View().devices[0].ports[0].stats_age, milliseconds(2500));
+}
+
 }  // namespace
 }  // namespace nicmon

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "nicmon/monitor/view.h"
+#include "testing/stats.h"
 
 namespace nicmon::test {
 
@@ -19,7 +20,7 @@ inline WallTime At(double seconds) {
 }
 
 /// A device and its ports as a test wants readers to see them, without a monitor. Defaults: an open
-/// device with one healthy Ethernet port at 400 Gb/s.
+/// device with one healthy Ethernet port at 400 Gb/s, before the first round of counters.
 struct DeviceSpec {
   explicit DeviceSpec(std::string name, uint32_t port_count = 1) {
     data.name = std::move(name);
@@ -85,11 +86,23 @@ inline NodeView View(const std::vector<DeviceSpec>& specs) {
   return node;
 }
 
+/// A healthy device with all that sysfs has of one: the counters of a current kernel (which knows
+/// no port_rcv_discards), PCIe link and netdev.
+inline DeviceSpec DeviceWithCounters(const std::string& name) {
+  DeviceSpec spec(name);
+  spec.data.pcie = {32e9, 32e9, 16, 16};
+  spec.data.ports[0].stats = StatsSpec::All("nicmon_port_discards_received_total").Build();
+  spec.data.ports[0].netdev.carrier_changes = 2;
+  spec.ports[0].stats_age = std::chrono::milliseconds(1500);
+  return spec;
+}
+
 /// A device that has every series there can be: each attribute known, each event seen, its port
-/// held, and a reason for not being open.
+/// held, a bond, each counter and as many of the driver's own as are read, and a reason for not
+/// being open.
 inline DeviceSpec FullestDevice(const std::string& name) {
   static const Hold hold = {"h1", {1, 1}, "mlx5_0", "bad cable", "ops", At(-60), At(3600)};
-  DeviceSpec spec(name);
+  DeviceSpec spec = DeviceWithCounters(name);
   spec.data.status = DeviceStatus::kFatal;
   spec.data.identity = {"0c42:a103:0065:4ba2",
                         "0c42:a103:0065:4ba2",
@@ -103,10 +116,13 @@ inline DeviceSpec FullestDevice(const std::string& name) {
                         DeviceFunction::kPhysical,
                         {{1, "eth2"}}};
   spec.data.events.fill(1);
+  spec.data.stats = StatsSpec().FullOfDriverStats().Build();
   PortSnapshot& port = spec.data.ports[0];
   port.lid = 17;
   port.sm_lid = 1;
   port.last_change = At(-5);
+  port.stats = StatsSpec::All().FullOfDriverStats().Build();
+  port.netdev = {2, 2, 1};
   PortView& view = spec.ports[0];
   view.expected_speed_bps = 400'000'000'000;
   view.hold = &hold;

@@ -37,7 +37,8 @@ struct PortView {
   std::optional<uint64_t> expected_speed_bps;
   std::optional<uint64_t> baseline_speed_bps;
   uint64_t admin_pauses = 0;
-  const Hold* hold = nullptr;  // owned by NodeView::holds
+  std::optional<Duration> stats_age;  // since the last complete round of counters; none yet
+  const Hold* hold = nullptr;         // owned by NodeView::holds
 
   bool Paused(PauseReason reason) const;
 };
