@@ -34,12 +34,13 @@ void LogAction(const Route& route, const Call& call, const Reply& reply) {
   const Audit& audit = call.audit;
   std::vector<log::Field> fields = {{"action", std::string(route.name)},
                                     {"who", call.who},
-                                    {"by", audit.by.empty() ? call.By() : audit.by},
+                                    {"by", call.By()},
                                     {"device", audit.device},
                                     {"port", audit.port},
                                     {"reason", audit.reason},
                                     {"until", audit.until},
                                     {"hold", audit.hold},
+                                    {"held_by", audit.held_by},
                                     {"status", std::to_string(reply.status)}};
   std::erase_if(fields, [](const log::Field& field) { return field.value.empty(); });
   log::WriteFields(ok ? log::Level::kInfo : log::Level::kWarning, "operator action", fields);

@@ -66,11 +66,15 @@ std::string NameOf(const NodeView& view, const Hold& hold, bool* orphaned) {
 
 void RecordHold(Call& call, const Hold& hold) {
   call.audit.hold = hold.id;
-  call.audit.by = hold.by;
   call.audit.until = hold.until ? Rfc3339(*hold.until) : "none";
   if (call.audit.reason.empty()) {
     call.audit.reason = hold.reason;
   }
+}
+
+void RecordLifted(Call& call, const Hold& hold) {
+  RecordHold(call, hold);
+  call.audit.held_by = hold.by;
 }
 
 }  // namespace
@@ -128,7 +132,7 @@ Reply PostResume(Call& call) {
   if (result == Holds::Result::kNotFound) {
     return JsonReply(200, json::Resumed(false, nullptr, target->name()));
   }
-  RecordHold(call, lifted);
+  RecordLifted(call, lifted);
   call.service.backend.submit(target->device->data->id, CommandKind::kPoke, 0);
   return JsonReply(200, json::Resumed(true, &lifted, target->name()));
 }
@@ -144,7 +148,7 @@ Reply DeleteHold(Call& call) {
   const std::string device = NameOf(call.service.backend.view(), dropped, &orphaned);
   call.audit.device = device;
   call.audit.port = std::to_string(dropped.port.second);
-  RecordHold(call, dropped);
+  RecordLifted(call, dropped);
   if (!orphaned) {
     call.service.backend.submit(dropped.port.first, CommandKind::kPoke, 0);
   }

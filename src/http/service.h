@@ -29,7 +29,8 @@ struct Service {
 
 /// What an operator's action did, for the log. Empty: does not apply.
 struct Audit {
-  std::string device, port, reason, by, until, hold;
+  std::string device, port, reason, until, hold;
+  std::string held_by;  // who set a hold that this action lifted
 };
 
 /// One request on its way through a handler.

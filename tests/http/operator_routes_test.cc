@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include <chrono>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -5,6 +7,7 @@
 #include "http/http_test.h"
 #include "http/times.h"
 #include "nicmon/base/log.h"
+#include "testing/log_capture.h"
 
 namespace nicmon::http {
 namespace {
@@ -143,6 +146,24 @@ TEST_F(OperatorRoutes, APauseNeverWaitsForTheDevice) {
   EXPECT_EQ(CodeOf("/api/v1/ports/mlx5_1/3/pause", "reason=x", 404), "unknown_port");
   EXPECT_EQ(CodeOf("/api/v1/ports/mlx5_9/1/pause", "reason=x", 404), "unknown_device");
   PostJson("/api/v1/ports/mlx5_2/1/resume", "", 200);
+}
+
+TEST_F(OperatorRoutes, ARecordSaysWhoDidItAndLeavesOutWhatDoesNotApply) {
+  testing::LogCapture capture;
+  Start();
+  const std::string id = PostJson(kPort + "/pause", "reason=a&by=ann", 200)["hold"]["id"];
+  PostJson(kPort + "/resume", "by=bob", 200);
+  PostJson(kPort + "/resume", "by=bob", 200);
+  const std::string who = "who=\"uid=" + std::to_string(::getuid()) + "\"";
+  const std::string port = " device=mlx5_0 port=1";
+  const std::string resume = "INFO operator action action=resume " + who + " by=bob" + port;
+  const std::vector<std::string> expected = {
+      "INFO operator action action=pause " + who + " by=ann" + port +
+          " reason=a until=none hold=" + id + " status=200",
+      resume + " reason=a until=none hold=" + id + " held_by=ann status=200",
+      resume + " status=200",
+  };
+  EXPECT_EQ(capture.Records(), expected);
 }
 
 TEST_F(OperatorRoutes, ResumeLiftsTheHoldItMeans) {
