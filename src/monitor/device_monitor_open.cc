@@ -13,6 +13,22 @@ namespace {
 constexpr Duration kFirstBackoff = std::chrono::seconds(1);
 constexpr Duration kMaxBackoff = std::chrono::seconds(30);
 
+/// What to do about a device node that is missing or closed to us; empty for any other failure.
+std::string WhyDenied(const AcquireError& error, const DeviceSighting& sighting) {
+  const bool no_node = error.step() == AcquireStep::kFindDevice && !sighting.listed;
+  const bool refused =
+      error.step() == AcquireStep::kOpen &&
+      (error.error() == EPERM || error.error() == EACCES || error.error() == ENOENT);
+  if (!no_node && !refused) {
+    return "";
+  }
+  return "/dev/infiniband/" + sighting.uverbs +
+         (no_node || error.error() == ENOENT
+              ? " is missing: give the process the device node"
+              : " cannot be opened: allow read and write on it (device cgroup, owner or mode)") +
+         "; port states come from sysfs meanwhile";
+}
+
 }  // namespace
 
 bool DeviceMonitor::released(WallTime now) const {
@@ -83,8 +99,7 @@ void DeviceMonitor::OpenIfDue() {
   }
 }
 
-void DeviceMonitor::Open() {
-  dirty_ = true;
+AcquireOptions DeviceMonitor::HowToOpen() const {
   AcquireOptions options;
   options.name = sighting_.name;
   if (sighting_.kernel_index >= 0) {
@@ -96,26 +111,24 @@ void DeviceMonitor::Open() {
   options.outside_speed.bond = [this](uint32_t port) {
     return ReadBondSpeed(shared_->sysfs, sighting_.name, NetdevOf(port));
   };
+  return options;
+}
+
+void DeviceMonitor::Open() {
+  dirty_ = true;
   ReadDeviceIdentity();
   try {
     const BusyScope busy = Busy("open_device");
-    device_ = std::make_unique<DeviceContext>(shared_->verbs, epoll_, std::move(options));
+    device_ = std::make_unique<DeviceContext>(shared_->verbs, epoll_, HowToOpen());
   } catch (const AcquireError& error) {
-    const bool no_node = error.step() == AcquireStep::kFindDevice && !sighting_.listed;
-    const bool denied =
-        error.step() == AcquireStep::kOpen &&
-        (error.error() == EPERM || error.error() == EACCES || error.error() == ENOENT);
-    OpenFailed(no_node || denied,
-               no_node || denied
-                   ? "/dev/infiniband/" + sighting_.uverbs +
-                         (no_node || error.error() == ENOENT
-                              ? " is missing: give the process the device node"
-                              : " cannot be opened: allow read and write on it (device cgroup, "
-                                "owner or mode)") +
-                         "; port states come from sysfs meanwhile"
-                   : std::string(error.what()));
+    const std::string denied = WhyDenied(error, sighting_);
+    OpenFailed(!denied.empty(), denied.empty() ? std::string(error.what()) : denied);
     return;
   }
+  Opened();
+}
+
+void DeviceMonitor::Opened() {
   ++data_.opens_ok;
   data_.status = DeviceStatus::kOpen;
   data_.detail.clear();

@@ -27,6 +27,7 @@
 namespace nicmon {
 
 class DeviceContext;
+struct AcquireOptions;
 struct AsyncEvent;
 struct VerbsApi;
 
@@ -94,6 +95,8 @@ class DeviceMonitor {
   void ApplyRelease();
   void OpenIfDue();
   void Open();
+  AcquireOptions HowToOpen() const;
+  void Opened();
   void OpenFailed(bool denied, const std::string& why);
   void Close(DeviceStatus status, PauseReason reason, const std::string& detail);
   void CloseDead(const std::string& why);
