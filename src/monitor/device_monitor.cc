@@ -15,14 +15,6 @@ namespace {
 
 constexpr size_t kMaxCommands = 64;
 
-void Complete(Pending& command, CommandResult::Code code) {
-  if (command.Start()) {
-    CommandResult result;
-    result.code = code;
-    command.Finish(std::move(result));
-  }
-}
-
 }  // namespace
 
 DeviceMonitor::DeviceMonitor(DeviceId id, std::shared_ptr<const MonitorShared> shared,
@@ -58,11 +50,13 @@ std::shared_ptr<Pending> DeviceMonitor::Submit(CommandKind kind, uint32_t port) 
   {
     std::lock_guard lock(mutex_);
     if (stopping_) {
-      Complete(*command, CommandResult::Code::kStopping);
+      command->Stop();
       return command;
     }
     if (mail_.commands.size() >= kMaxCommands) {
-      Complete(*command, CommandResult::Code::kQueueFull);
+      CommandResult result;
+      result.code = CommandResult::Code::kQueueFull;
+      command->Finish(std::move(result));
       return command;
     }
     mail_.commands.push_back(command);
@@ -73,20 +67,26 @@ std::shared_ptr<Pending> DeviceMonitor::Submit(CommandKind kind, uint32_t port) 
 
 void DeviceMonitor::RequestStop() {
   Mail mail;
+  std::deque<std::shared_ptr<Pending>> taken;
   {
     std::lock_guard lock(mutex_);
     stopping_ = true;
     std::swap(mail, mail_);
+    std::swap(taken, taken_);
   }
-  // Here and not in the loop: a hung device's callers are answered too.
-  for (const auto& command : mail.commands) {
-    Complete(*command, CommandResult::Code::kStopping);
+  // Here and not in the loop: a hung device's callers are answered too, whether their command waits
+  // or is the one that hangs.
+  for (const auto& commands : {mail.commands, taken}) {
+    for (const auto& command : commands) {
+      command->Stop();
+    }
   }
   waker_.Wake();
 }
 
 DeviceMonitor::Mail DeviceMonitor::TakeMail() {
   std::lock_guard lock(mutex_);
+  taken_ = mail_.commands;
   return std::exchange(mail_, {});
 }
 

@@ -173,6 +173,14 @@ void DeviceMonitor::OpenFailed(bool denied, const std::string& why) {
     data_.status = DeviceStatus::kOpening;
   }
   data_.detail = why;
+  if (!denied) {
+    // After a release it is no maintenance any more that keeps these ports down.
+    for (const auto& port : ports_) {
+      if (port->snapshot().pauses.Has(PauseReason::kReleased)) {
+        port->OnClosed(PauseReason::kFatal, why, Time());
+      }
+    }
+  }
   open_backoff_ = std::clamp(open_backoff_ * 2, kFirstBackoff, kMaxBackoff);
   next_open_ = shared_->clock.steady() + open_backoff_;
   if (new_reason) {

@@ -77,8 +77,12 @@ PortObservation Observation(const PortReading& reading) {
 }  // namespace
 
 void DeviceMonitor::TakeEvents() {
-  const DrainResult result = DrainEvents(*shared_->verbs, device_->context(), kEventBudget,
-                                         [this](const AsyncEvent& event) { OnEvent(event); });
+  DrainResult result;
+  {
+    const BusyScope busy = Busy("get_async_event");
+    result = DrainEvents(*shared_->verbs, device_->context(), kEventBudget,
+                         [this](const AsyncEvent& event) { OnEvent(event); });
+  }
   shared_->stats->drain_events_per_wakeup.Observe(result.events);
   more_events_ = result.more;
   dirty_ = dirty_ || result.events > 0;

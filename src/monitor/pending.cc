@@ -16,10 +16,19 @@ bool Pending::Start() {
 void Pending::Finish(CommandResult result) {
   {
     std::lock_guard lock(mutex_);
+    if (state_ == State::kDone) {
+      return;  // the caller was told already that nicmon stops
+    }
     result_ = std::move(result);
     state_ = State::kDone;
   }
   changed_.notify_all();
+}
+
+void Pending::Stop() {
+  CommandResult result;
+  result.code = CommandResult::Code::kStopping;
+  Finish(std::move(result));
 }
 
 Pending::State Pending::Wait(Duration timeout, CommandResult* result) {

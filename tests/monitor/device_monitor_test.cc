@@ -490,6 +490,21 @@ TEST_F(DeviceMonitorTest, ReleaseClosesEverythingUntilReopenOrItsEnd) {
   EXPECT_FALSE(port().pauses.paused());
 }
 
+TEST_F(DeviceMonitorTest, ADeviceThatDoesNotOpenAfterItsReleaseIsNoMaintenance) {
+  holds_->SetRelease(1, {"swap", "ann", clock_.wall(), clock_.wall() + seconds(60)});
+  Tick();
+  Fail("open_device", EIO, 1);
+  holds_->ClearRelease(1);
+  Tick();
+  EXPECT_EQ(snapshot()->status, DeviceStatus::kOpening);
+  EXPECT_FALSE(paused(PauseReason::kReleased)) << "its alerts would stay off";
+  EXPECT_TRUE(paused(PauseReason::kFatal));
+  EXPECT_NE(port().fatal_note.find("EIO"), std::string::npos);
+  Tick();
+  EXPECT_EQ(snapshot()->status, DeviceStatus::kOpen);
+  EXPECT_FALSE(port().pauses.paused());
+}
+
 TEST_F(DeviceMonitorTest, AReleaseSurvivesTheDriverReload) {
   holds_->SetRelease(1, {"driver upgrade", "ann", clock_.wall(), clock_.wall() + seconds(600)});
   Tick();

@@ -214,6 +214,34 @@ TEST_F(NodeMonitorTest, StopDoesNotWaitForAHungDevice) {
   EXPECT_TRUE(WaitFor([&] { return sim_.Held().contexts == 1; })) << "the others are closed";
 }
 
+TEST_F(NodeMonitorTest, StopAnswersTheCommandThatHangs) {
+  options_.tick = seconds(60);  // what hangs is the command, no tick
+  Start();
+  ASSERT_TRUE(WaitFor([&] { return AllServe(3); }));
+  SimCommand hang;
+  hang.hang = SimCommand::Hang{"query_port", seconds(3600)};
+  Apply(hang, "b");
+  const DeviceId id = Find(View(), "b")->data->id;
+  const auto running = monitor_->Submit(id, CommandKind::kRequery, 1);
+  ASSERT_TRUE(sim_.AwaitHanging(1, seconds(10)));
+  EXPECT_FALSE(monitor_->Stop(milliseconds(0)));
+  CommandResult result;
+  EXPECT_EQ(running->Wait(Duration(0), &result), Pending::State::kDone);
+  EXPECT_EQ(result.code, CommandResult::Code::kStopping);
+}
+
+TEST_F(NodeMonitorTest, AHangInTheEventQueueIsShownAsAStall) {
+  Start();
+  ASSERT_TRUE(WaitFor([&] { return AllServe(3); }));
+  SimCommand hang;
+  hang.hang = SimCommand::Hang{"get_async_event", seconds(3600)};
+  hang.event = IBV_EVENT_PORT_ACTIVE;
+  hang.port = 1;
+  Apply(hang, "b");
+  EXPECT_TRUE(WaitFor([&] { return Find(View(), "b")->stalled; }));
+  EXPECT_EQ(Find(View(), "b")->stalled_call, "get_async_event");
+}
+
 TEST_F(NodeMonitorTest, AHungDeviceListStallsDiscoveryOnly) {
   Start();
   ASSERT_TRUE(WaitFor([&] { return AllServe(3); }));

@@ -129,8 +129,9 @@ class DeviceMonitor {
   Heartbeat heartbeat_;
   Published<DeviceSnapshot> published_;
   Waker waker_;
-  mutable std::mutex mutex_;  // guards mail_ and stopping_
+  mutable std::mutex mutex_;  // guards mail_, taken_ and stopping_
   Mail mail_;
+  std::deque<std::shared_ptr<Pending>> taken_;  // the commands of the turn under way
   bool stopping_ = false;
 
   // Below: the device's thread only (asserted in Turn).

@@ -37,6 +37,9 @@ class Pending {
   /// Device thread: false when the caller gave up before it started; then it must not run.
   bool Start();
   void Finish(CommandResult result);
+  /// Any thread: answers the caller with kStopping, also while the command runs and may never end.
+  /// What Finish() brings afterwards is dropped.
+  void Stop();
 
   /// HTTP thread: waits until done or `timeout`. kQueued at the deadline becomes kAbandoned.
   State Wait(Duration timeout, CommandResult* result);
