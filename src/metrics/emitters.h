@@ -31,7 +31,6 @@ void PortEvents(Samples& samples, const PortView& port);
 void PortGidInfo(Samples& samples, const PortView& port);
 void PortStatsAvailable(Samples& samples, const PortView& port);
 void PortSaturatedStats(Samples& samples, const PortView& port);
-void PortStatResets(Samples& samples, const PortView& port);
 void PortDriverStats(Samples& samples, const PortView& port);
 void PortDriverStatsCut(Samples& samples, const PortView& port);
 /// `metric`: as CounterMetricOfRow() numbers them.

@@ -42,12 +42,6 @@ void PortSaturatedStats(Samples& samples, const PortView& port) {
   }
 }
 
-void PortStatResets(Samples& samples, const PortView& port) {
-  // A count of nicmon's own: there from the first scrape on.
-  const auto& stats = port.data->stats;
-  samples.Add(stats ? static_cast<double>(stats->resets) : 0);
-}
-
 void PortDriverStats(Samples& samples, const PortView& port) {
   DriverStats(samples, port.data->stats.get(), true);
 }

@@ -129,10 +129,10 @@ TEST(StatFamilies, TellOfTheSamples) {
   StatsSpec stats;
   stats.layout().hw_counters = false;
   stats.sample().saturated = 3;
-  stats.sample().resets = 4;
   DeviceSpec device("mlx5_0");
   device.data.ports[0].stats = stats.Build();
   device.ports[0].stats_age = std::chrono::milliseconds(2500);
+  device.data.ports[0].counts.stat_resets = 4;
   device.data.sysfs_read_errors = 5;
   const Page page({device});
   const std::map<std::string, std::string> expected = {
