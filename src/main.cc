@@ -80,6 +80,7 @@ int main(int argc, char** argv) {
     return line.exit_code;
   }
   nicmon::TuneAllocator();
+  nicmon::RaiseFileLimit();
   nicmon::HoldStopSignals();
   try {
     nicmon::log::Start(line.config.log_format, line.config.log_level);

@@ -2,9 +2,11 @@
 
 #include <fcntl.h>
 #include <malloc.h>
+#include <sys/resource.h>
 #include <sys/time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 
@@ -51,6 +53,19 @@ void OpenStandardStreams() {
       // open() takes the lowest free number, which is this one.
       (void)::open("/dev/null", O_RDWR);  // NOLINT(cppcoreguidelines-pro-type-vararg)
     }
+  }
+}
+
+void RaiseFileLimit() {
+  constexpr rlim_t kEnough = rlim_t{1} << 20;  // a hard limit may be "unlimited"
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) {
+    return;
+  }
+  const rlim_t wanted = std::min(limit.rlim_max, kEnough);
+  if (wanted > limit.rlim_cur) {
+    limit.rlim_cur = wanted;
+    ::setrlimit(RLIMIT_NOFILE, &limit);
   }
 }
 

@@ -231,6 +231,18 @@ TEST(Process, SurvivesAReaderThatLeaves) {
   ExpectStops(child);
 }
 
+TEST(Process, RaisesTheSoftLimitOfOpenFiles) {
+  std::vector<std::string> arguments = {"/bin/sh", "-c",
+                                        "ulimit -Sn 256; ulimit -Hn 300; exec \"$0\" \"$@\""};
+  const auto program = Simulated();
+  arguments.insert(arguments.end(), program.begin(), program.end());
+  Child child(arguments);
+  ASSERT_TRUE(child.WaitForOutput(" serving listen="));
+  EXPECT_THAT(ProcFile(child.pid(), "limits"),
+              ::testing::ContainsRegex("Max open files +300 +300 "));
+  ExpectStops(child);
+}
+
 TEST(Process, ASecondStartOnTheSamePortExitsWith1) {
   Child first(Simulated());
   const int port = PortOf(first);

@@ -203,6 +203,24 @@ TEST_F(NodeMonitorTest, AHungDeviceStallsItselfOnly) {
   EXPECT_EQ(command->Wait(milliseconds(10), nullptr), Pending::State::kAbandoned);
 }
 
+TEST_F(NodeMonitorTest, AHungCounterFileStallsItsDeviceOnly) {
+  options_.counters_interval = milliseconds(300);
+  Start();
+  ASSERT_TRUE(WaitFor([&] { return AllServe(3); }));
+  ASSERT_TRUE(WaitFor([&] { return Find(View(), "b")->ports[0].data->stats != nullptr; }));
+  SimCommand hang;
+  hang.hang = SimCommand::Hang{"sysfs_read", seconds(3600)};
+  Apply(hang, "b");
+  ASSERT_TRUE(WaitFor([&] { return Find(View(), "b")->stalled; }));
+  EXPECT_EQ(Find(View(), "b")->stalled_call, "sysfs_read");
+  EXPECT_FALSE(View().discovery_stalled);
+  const auto sampled = [&] { return Find(View(), "c")->ports[0].data->stats->sampled; };
+  const SteadyTime before = sampled();
+  EXPECT_TRUE(WaitFor([&] { return sampled() > before; }));
+  EXPECT_TRUE(Find(View(), "c")->ports[0].serving);
+  EXPECT_FALSE(View().discovery_stalled);
+}
+
 TEST_F(NodeMonitorTest, StopDoesNotWaitForAHungDevice) {
   Start();
   ASSERT_TRUE(WaitFor([&] { return AllServe(3); }));

@@ -17,6 +17,10 @@ void HoldStopSignals();
 /// gets their numbers and with them what is meant for the log.
 void OpenStandardStreams();
 
+/// Raises the soft limit of open files to the hard one, within reason: every counter file that is
+/// kept open saves two calls per reading, and a limit of 1,024 is for programs that use select().
+void RaiseFileLimit();
+
 /// Settings of glibc's allocator that suit few large, short-lived buffers (scrapes) beside many
 /// threads that allocate little.
 void TuneAllocator();
