@@ -45,6 +45,7 @@ std::array<uint8_t, 16> LinkLocal(uint64_t interface_id) {
   return bytes;
 }
 
+/// Those of mlx5.
 void FillCounters(Port& port) {
   for (const char* name : {"VL15_dropped",
                            "excessive_buffer_overrun_errors",
@@ -69,11 +70,37 @@ void FillCounters(Port& port) {
                            "unicast_xmit_packets"}) {
     port.counters[name] = 0;
   }
-  for (const char* name :
-       {"duplicate_request", "implied_nak_seq_err", "local_ack_timeout_err", "np_cnp_sent",
-        "np_ecn_marked_roce_packets", "out_of_buffer", "out_of_sequence", "packet_seq_err",
-        "req_cqe_error", "req_remote_access_errors", "resp_cqe_error", "resp_remote_access_errors",
-        "rnr_nak_retry_err", "roce_adp_retrans", "roce_slow_restart", "rp_cnp_handled"}) {
+  for (const char* name : {"duplicate_request",
+                           "implied_nak_seq_err",
+                           "local_ack_timeout_err",
+                           "np_cnp_sent",
+                           "np_ecn_marked_roce_packets",
+                           "out_of_buffer",
+                           "out_of_sequence",
+                           "packet_seq_err",
+                           "req_cqe_error",
+                           "req_cqe_flush_error",
+                           "req_remote_access_errors",
+                           "req_remote_invalid_request",
+                           "req_rnr_retries_exceeded",
+                           "req_transport_retries_exceeded",
+                           "resp_cqe_error",
+                           "resp_cqe_flush_error",
+                           "resp_local_length_error",
+                           "resp_remote_access_errors",
+                           "rnr_nak_retry_err",
+                           "roce_adp_retrans",
+                           "roce_adp_retrans_to",
+                           "roce_slow_restart",
+                           "roce_slow_restart_cnps",
+                           "roce_slow_restart_trans",
+                           "rp_cnp_handled",
+                           "rp_cnp_ignored",
+                           "rx_atomic_requests",
+                           "rx_dct_connect",
+                           "rx_icrc_encapsulated",
+                           "rx_read_requests",
+                           "rx_write_requests"}) {
     port.hw_counters[name] = 0;
   }
 }

@@ -20,6 +20,9 @@ import time
 import urllib.request
 from http.client import HTTPConnection
 
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "testing"))
+import mlx5_tree  # noqa: E402
+
 GOLDEN = pathlib.Path(__file__).parent / "golden"
 DEADLINE = 30  # seconds until a condition that never comes true fails the test
 
@@ -28,7 +31,7 @@ MASKED = re.compile(
     r"^(process_|nicmon_http_|nicmon_event_publish_|nicmon_port_query_duration|nicmon_async_drain_"
     r"|nicmon_snapshot_age|nicmon_port_queries_total|nicmon_port_down_seconds_total"
     r"|nicmon_port_state_last_change|nicmon_port_hold_since|nicmon_port_hold_until"
-    r"|nicmon_log_suppressed)")
+    r"|nicmon_port_stats_age|nicmon_log_suppressed)")
 # So do these labels.
 LABELS = re.compile(r'(version|revision|libibverbs)="[^"]*"')
 
@@ -51,7 +54,7 @@ class Nicmon:
         self.process = subprocess.Popen(
             [program, "--listen=127.0.0.1:0", "--admin-socket", self.socket,
              "--simulate=names=mlx5_0+rocep3s0f0,speed=400", "--simulate-force",
-             "--node-name=golden", "--expect-speed=400", "--expect-ports=2",
+             "--node-name=golden", "--counters-interval=1s", "--expect-speed=400", "--expect-ports=2",
              "--metrics-profile", profile],
             stdout=subprocess.PIPE, text=True, errors="replace")
         for line in self.process.stdout:
@@ -88,8 +91,32 @@ class Nicmon:
             raise RuntimeError(f"nicmon ended with {self.process.returncode}")
 
 
-def story(nicmon):
-    """A flap, a loss, a hold and a removal, each waited for."""
+def counters(nicmon, profile):
+    """mlx5_0 gets counters with values of their own, one at its cap, and one that goes down."""
+    def set_counters(values):
+        nicmon.post("/api/v1/simulator",
+                    {"device": "mlx5_0", "port": 1, "set": {"counters": values}})
+
+    # Released, so that the files of the driver's own are found when the device is opened anew.
+    nicmon.post("/api/v1/devices/mlx5_0/release", {"reason": "golden"})
+    nicmon.wait_for('nicmon_device_not_open{device="mlx5_0",reason="released"} 1')
+    values = {name: place for place, name in enumerate(mlx5_tree.COUNTERS, 1)}
+    values.update({name: place for place, name in enumerate(mlx5_tree.HW_COUNTERS, 501)})
+    set_counters({**values, "link_downed": 255, "cc_rx_ce_pkts": 601, "rx,32": 602})
+    nicmon.post("/api/v1/devices/mlx5_0/reopen", {"reason": "golden"})
+    nicmon.wait_for('nicmon_device_up{device="mlx5_0"} 1')
+    if profile == "minimal":
+        return
+    nicmon.wait_for(
+        f'nicmon_port_symbol_error_total{{device="mlx5_0",port="1"}} {values["symbol_error"]}',
+        'nicmon_port_saturated_stats{device="mlx5_0",port="1"} 1')
+    set_counters({"symbol_error": 3})
+    nicmon.wait_for('nicmon_port_symbol_error_total{device="mlx5_0",port="1"} 3',
+                    'nicmon_port_stat_resets_total{device="mlx5_0",port="1"} 1')
+
+
+def story(nicmon, profile):
+    """Counters, a flap, a loss, a hold and a removal, each waited for."""
     def port(device, event=None, state=None):
         command = {"device": device, "port": 1}
         if state:
@@ -98,6 +125,8 @@ def story(nicmon):
             command["event"] = event
         nicmon.post("/api/v1/simulator", command)
 
+    nicmon.wait_for('nicmon_ports_up 2')
+    counters(nicmon, profile)
     nicmon.wait_for('nicmon_ports_up 2')
     port("mlx5_0", "PORT_ERR", "down")
     nicmon.wait_for('nicmon_port_paused{device="mlx5_0",port="1",reason="link"} 1',
@@ -129,7 +158,7 @@ def main():
         with tempfile.TemporaryDirectory() as directory:
             nicmon = Nicmon(program, profile, directory)
             try:
-                story(nicmon)
+                story(nicmon, profile)
                 page = nicmon.scrape()
             finally:
                 nicmon.stop()
