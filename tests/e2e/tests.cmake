@@ -2,5 +2,7 @@ find_package(Python3 COMPONENTS Interpreter)
 if(Python3_FOUND)
   add_test(NAME e2e.golden COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/e2e/golden.py
                                    $<TARGET_FILE:nicmon>)
-  set_tests_properties(e2e.golden PROPERTIES TIMEOUT 120 LABELS e2e)
+  add_test(NAME e2e.counters COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/e2e/counters.py
+                                     $<TARGET_FILE:nicmon>)
+  set_tests_properties(e2e.golden e2e.counters PROPERTIES TIMEOUT 120 LABELS e2e)
 endif()

@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+"""Holds docs/metrics.md against a real scrape: counters.py NICMON.
+
+Every file of its table of counters is put into a sysfs tree, each source of a metric on a device of its
+own, and nicmon is run on it. Each must show up as the documented metric, times the documented scale,
+and nothing that the table does not have may show up as a counter of sysfs.
+"""
+
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+
+ROOT = pathlib.Path(__file__).parent.parent.parent
+sys.path.insert(0, str(ROOT / "tests/testing"))
+import mlx5_tree  # noqa: E402
+
+DEADLINE = 30  # seconds until a condition that never comes true fails the test
+ROW = re.compile(r"\| `(nicmon_port_\w+)` \| counter \| \w+ \| \S+ \| (`\w+/.*`) \| ([\d, ]+) \|")
+
+
+def documented():
+    """[(metric, file below the port's directory, scale, place of the source)]"""
+    rows = []
+    for line in (ROOT / "docs/metrics.md").read_text().splitlines():
+        if match := ROW.match(line):
+            files = re.findall(r"`([^`]+)`", match[2])
+            scales = [int(scale) for scale in match[3].split(",")]
+            scales = scales * len(files) if len(scales) == 1 else scales
+            rows += [(match[1], file, scale, place)
+                     for place, (file, scale) in enumerate(zip(files, scales, strict=True))]
+    return rows
+
+
+def make_tree(root, rows):
+    """One device per place; what has to show: series -> value."""
+    expected = {}
+    for device in range(1 + max(place for *_, place in rows)):
+        port = mlx5_tree.make_device(root, device, hw_counters=False)
+        for file in (port / "counters").iterdir():
+            file.unlink()
+    for number, (metric, file, scale, place) in enumerate(rows, 1):
+        port = root / "class/infiniband" / f"mlx5_{place}" / "ports/1"
+        mlx5_tree.write(port / file, f"{number}\n")
+        expected[f'{metric}{{device="mlx5_{place}",port="1"}}'] = number * scale
+    # Beside them: what has no row, on the port and on the device.
+    port = root / "class/infiniband/mlx5_0/ports/1"
+    for number in range(70):
+        mlx5_tree.write(port / "hw_counters" / f"own{number:02}", f"{number + 1}\n")
+    mlx5_tree.write(port / "hw_counters/lifespan", "12\n")
+    mlx5_tree.write(port.parent.parent / "hw_counters/submitted_cmds", "9\n")
+    for number in range(64):
+        expected[f'nicmon_port_driver_stat{{device="mlx5_0",port="1",stat="own{number:02}"}}'] = \
+            number + 1
+    expected['nicmon_port_driver_stats_cut{device="mlx5_0",port="1"}'] = 6
+    expected['nicmon_device_driver_stat{device="mlx5_0",stat="submitted_cmds"}'] = 9
+    return expected
+
+
+def scrape(program, tree, devices):
+    """The page once the first round of every device is over, as series -> value."""
+    names = "+".join(f"mlx5_{number}" for number in range(devices))
+    process = subprocess.Popen(
+        [program, "--listen=127.0.0.1:0", "--admin-socket=none", "--simulate-force",
+         f"--simulate=names={names}", f"--sysfs-root={tree}", "--metrics-profile=full"],
+        stdout=subprocess.PIPE, text=True, errors="replace")
+    try:
+        for line in process.stdout:
+            if match := re.search(r" serving listen=(\S+)", line):
+                break
+        else:
+            raise RuntimeError("nicmon did not start")
+        end = time.monotonic() + DEADLINE
+        while True:
+            with urllib.request.urlopen(f"http://{match[1]}/metrics") as reply:
+                page = reply.read().decode()
+            if page.count("\nnicmon_port_stats_age_seconds{") == devices:
+                return dict(line.rsplit(" ", 1) for line in page.splitlines() if line[0] != "#")
+            if time.monotonic() > end:
+                raise RuntimeError("the first round does not end")
+    finally:
+        process.terminate()
+        process.wait(DEADLINE)
+
+
+def main():
+    rows = documented()
+    with tempfile.TemporaryDirectory() as directory:
+        expected = make_tree(pathlib.Path(directory), rows)
+        page = scrape(sys.argv[1], directory, 1 + max(place for *_, place in rows))
+    metrics = {metric for metric, *_ in rows}
+    # nicmon's own counters exist from the first scrape, without any file.
+    shown = {series: value for series, value in page.items()
+             if re.match(r"nicmon_(port|device)_driver_stat", series)
+             or series.split("{")[0] in metrics}
+    wrong = [f"{series}: documented {value}, scraped {shown.get(series)}"
+             for series, value in expected.items() if shown.get(series) != str(value)]
+    wrong += [f"{series} {value}: not documented" for series, value in shown.items()
+              if series not in expected and not series.startswith("nicmon_device_driver_stats_cut")
+              and not (series.startswith("nicmon_port_driver_stats_cut") and value == "0")]
+    print("\n".join(wrong) or f"{len(expected)} series as documented")
+    return 1 if wrong or not rows else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
