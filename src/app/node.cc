@@ -112,7 +112,7 @@ std::string Node::Metrics() {
   input.http = http_stats_->Read();
   input.log_suppressed = log::SuppressedCount();
   input.process = ReadProcess();
-  return ExpositionSerializer().Serialize(BuildFamilies(input));
+  return RenderPage(input);
 }
 
 void Node::Start() {

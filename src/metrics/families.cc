@@ -7,6 +7,7 @@
 #include "nicmon/metrics/exposition.h"
 #include "nicmon/metrics/table.h"
 #include "samples.h"
+#include "serializer.h"
 
 namespace nicmon {
 namespace {
@@ -81,24 +82,43 @@ struct Emit {
   }
 };
 
-}  // namespace
-
-std::vector<prometheus::MetricFamily> BuildFamilies(const MetricsInput& input) {
+/// Calls use(family) with each family that has metrics, in the table's order. What `use` leaves of
+/// the family's memory is used again for the next.
+template <typename Use>
+void ForEachFamily(const MetricsInput& input, Use use) {
   const Subjects subjects = FindSubjects(input);
-  std::vector<prometheus::MetricFamily> families;
-  families.reserve(MetricTable().size());
+  prometheus::MetricFamily family;
   for (const MetricRow& row : MetricTable()) {
     if (row.profile > input.profile) {
       continue;
     }
-    prometheus::MetricFamily family{std::string(row.name), std::string(row.help), row.type, {}};
+    family.name = row.name;
+    family.help = row.help;
+    family.type = row.type;
+    family.metric.clear();
     Samples samples(family, input.profile);
     std::visit(Emit{samples, subjects}, row.emit);
     if (!family.metric.empty()) {
-      families.push_back(std::move(family));
+      use(family);
     }
   }
+}
+
+}  // namespace
+
+std::vector<prometheus::MetricFamily> BuildFamilies(const MetricsInput& input) {
+  std::vector<prometheus::MetricFamily> families;
+  families.reserve(MetricTable().size());
+  ForEachFamily(input, [&](prometheus::MetricFamily& family) {
+    families.push_back(std::exchange(family, {}));
+  });
   return families;
+}
+
+std::string RenderPage(const MetricsInput& input) {
+  std::string page;
+  ForEachFamily(input, [&](const prometheus::MetricFamily& family) { AppendFamily(page, family); });
+  return page;
 }
 
 }  // namespace nicmon

@@ -9,6 +9,7 @@
 
 #include "nicmon/base/text.h"
 #include "nicmon/metrics/exposition.h"
+#include "serializer.h"
 
 namespace nicmon {
 namespace {
@@ -201,13 +202,17 @@ size_t EstimateSize(const std::vector<MetricFamily>& families) {
 
 }  // namespace
 
+void AppendFamily(std::string& out, const MetricFamily& family) {
+  if (!family.metric.empty()) {
+    FamilyWriter(out, family).Write();
+  }
+}
+
 std::string ExpositionSerializer::Serialize(const std::vector<MetricFamily>& families) const {
   std::string out;
   out.reserve(EstimateSize(families));
   for (const MetricFamily& family : families) {
-    if (!family.metric.empty()) {
-      FamilyWriter(out, family).Write();
-    }
+    AppendFamily(out, family);
   }
   return out;
 }

@@ -60,6 +60,15 @@ void Serialize(benchmark::State& state) {
 BENCHMARK(Serialize<ExpositionSerializer>)->Arg(16)->Arg(128);
 BENCHMARK(Serialize<prometheus::TextSerializer>)->Arg(16)->Arg(128);
 
+void Page(benchmark::State& state) {
+  const MetricsInput input = Input(state.range(0));
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(RenderPage(input));
+  }
+  CountSeries(state, BuildFamilies(input));
+}
+BENCHMARK(Page)->Arg(16)->Arg(128);
+
 void Process(benchmark::State& state) {
   for (auto _ : state) {
     benchmark::DoNotOptimize(ReadProcess());

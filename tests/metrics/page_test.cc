@@ -74,5 +74,13 @@ TEST(SamplePage, HasEveryRow) {
   EXPECT_FALSE(page.has_duplicates());
 }
 
+TEST(SamplePage, IsTheSerializedFamilies) {
+  for (const auto profile :
+       {MetricsProfile::kMinimal, MetricsProfile::kStandard, MetricsProfile::kFull}) {
+    const MetricsInput input = SampleInput(profile);
+    EXPECT_EQ(RenderPage(input), ExpositionSerializer().Serialize(BuildFamilies(input)));
+  }
+}
+
 }  // namespace
 }  // namespace nicmon

@@ -53,4 +53,8 @@ class ExpositionSerializer : public prometheus::Serializer {
                  const std::vector<prometheus::MetricFamily>& families) const override;
 };
 
+/// The page: what ExpositionSerializer makes of BuildFamilies(), but family by family, so that a
+/// node with many ports never holds all of them at once.
+std::string RenderPage(const MetricsInput& input);
+
 }  // namespace nicmon
