@@ -13,6 +13,7 @@
 #include "nicmon/base/log.h"
 #include "nicmon/config/config.h"
 #include "nicmon/config/version.h"
+#include "nicmon/http/server.h"
 
 namespace {
 
@@ -74,7 +75,8 @@ void LogStart(const nicmon::Config& config) {
 int main(int argc, char** argv) {
   nicmon::PrepareSignals();
   nicmon::OpenStandardStreams();
-  const nicmon::CommandLine line = nicmon::ReadCommandLine(argc, argv, environ);
+  const nicmon::CommandLine line = nicmon::ReadCommandLine(
+      argc, argv, environ, {{"admin-token-file", nicmon::TokenFileProblem}});
   if (line.action != nicmon::CommandLine::Action::kRun) {
     Print(line.exit_code == 0 ? STDOUT_FILENO : STDERR_FILENO, line.output);
     return line.exit_code;

@@ -10,12 +10,6 @@
 namespace nicmon::log {
 namespace {
 
-/// Code points that end a line for some reader, steer a terminal, or turn the text around.
-bool IsUnsafe(uint32_t code) {
-  return code < 0x20 || (code >= 0x7F && code < 0xA0) || code == 0x2028 || code == 0x2029 ||
-         (code >= 0x202A && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069);
-}
-
 void AppendNumber(std::string& out, const char* format, uint32_t number) {
   std::array<char, 16> text;
   const int length = std::snprintf(text.data(), text.size(), format, number);
@@ -58,7 +52,7 @@ void AppendEscaped(std::string& out, std::string_view text, Format format, bool 
       // Done.
     } else if (step.code == '"' && escape_quotes) {
       out += "\\\"";
-    } else if (IsUnsafe(step.code)) {
+    } else if (IsUnsafeInLine(step.code)) {
       AppendNumber(out, "\\u%04x", step.code);
     } else {
       out += text.substr(0, step.length);

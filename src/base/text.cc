@@ -54,6 +54,22 @@ Utf8Sequence DecodeUtf8(std::string_view text) {
   return {length, code};
 }
 
+bool IsUnsafeInLine(uint32_t code) {
+  return IsControl(code) || code == 0x2028 || code == 0x2029 ||
+         (code >= 0x202A && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069);
+}
+
+bool IsPlainLine(std::string_view text) {
+  while (!text.empty()) {
+    const Utf8Sequence sequence = DecodeUtf8(text);
+    if (sequence.length == 0 || IsUnsafeInLine(sequence.code)) {
+      return false;
+    }
+    text.remove_prefix(sequence.length);
+  }
+  return true;
+}
+
 std::string SanitizeUtf8(std::string_view text) {
   return Rewrite(text, false);
 }

@@ -1,6 +1,7 @@
 #include "argv.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <string_view>
 
 #include "flag_table.h"
@@ -21,6 +22,30 @@ std::string EmptyValueError(int argc, const char* const* argv) {
         return "flag --" + std::string(row.name) + ": the value is empty" +
                (row.accepts.empty() ? "" : ", give " + std::string(row.accepts));
       }
+    }
+  }
+  return {};
+}
+
+/// A flag at the very end that wants a value: CLI11 does not say what would be accepted.
+std::string MissingValueError(std::string_view last) {
+  for (const Row& row : Rows()) {
+    const bool wants_value = row.kind == Kind::kValue || row.kind == Kind::kList;
+    if (wants_value && last == "--" + std::string(row.name)) {
+      return "flag " + std::string(last) + ": the value is missing, give " +
+             std::string(row.accepts);
+    }
+  }
+  return {};
+}
+
+/// "--check-config=false" and the like: what it would mean is anybody's guess.
+std::string CommandValueError(const Arguments& arguments) {
+  for (size_t i = 0; i < Rows().size(); ++i) {
+    const auto& values = arguments.values[i];
+    if (Rows()[i].kind == Kind::kCommand &&
+        std::any_of(values.begin(), values.end(), [](const auto& v) { return v != "true"; })) {
+      return "flag --" + std::string(Rows()[i].name) + ": it takes no value";
     }
   }
   return {};
@@ -65,6 +90,10 @@ Arguments ParseArguments(int argc, const char* const* argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
+    arguments.error = MissingValueError(argv[argc - 1]);
+    if (!arguments.error.empty()) {
+      return arguments;
+    }
     std::string what = log::Quoted(error.what());
     arguments.error = what.substr(1, what.size() - 2) + ", see nicmon --help";
     return arguments;
@@ -72,6 +101,9 @@ Arguments ParseArguments(int argc, const char* const* argv) {
   arguments.error = Unexpected(app);
   for (const CLI::Option* option : options) {
     arguments.values.push_back(option->results());
+  }
+  if (arguments.error.empty()) {
+    arguments.error = CommandValueError(arguments);
   }
   return arguments;
 }

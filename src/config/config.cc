@@ -19,7 +19,8 @@ CommandLine Exit(int code, std::string output) {
   return line;
 }
 
-CommandLine Read(int argc, const char* const* argv, const char* const* environment) {
+CommandLine Read(int argc, const char* const* argv, const char* const* environment,
+                 const std::vector<FileCheck>& checks) {
   const config::Arguments arguments = config::ParseArguments(argc, argv);
   const auto given = [&](std::string_view row) {
     return !arguments.values[config::IndexOf(row)].empty();
@@ -34,10 +35,9 @@ CommandLine Read(int argc, const char* const* argv, const char* const* environme
     return Exit(0, config::VersionText());
   }
   config::Merge merge;
-  const auto file = given("config") ? arguments.values[config::IndexOf("config")].back()
-                                    : config::Variable(environment, "NICMON_CONFIG");
-  const bool fine = merge.NodeName(environment) && (!file || merge.File(*file)) &&
-                    merge.Environment(environment) && merge.Flags(arguments) && merge.Existence();
+  const bool fine = merge.NodeName(environment) && merge.ConfigFile(arguments, environment) &&
+                    merge.Environment(environment) && merge.Flags(arguments) && merge.Existence() &&
+                    merge.Contents(checks);
   if (!fine) {
     return Exit(2, "nicmon: " + merge.error() + "\n");
   }
@@ -52,9 +52,10 @@ CommandLine Read(int argc, const char* const* argv, const char* const* environme
 
 }  // namespace
 
-CommandLine ReadCommandLine(int argc, const char* const* argv, const char* const* environment) {
+CommandLine ReadCommandLine(int argc, const char* const* argv, const char* const* environment,
+                            const std::vector<FileCheck>& checks) {
   try {
-    return Read(argc, argv, environment);
+    return Read(argc, argv, environment, checks);
   } catch (const std::exception& error) {
     return Exit(2, std::string("nicmon: ") + error.what() + "\n");
   }

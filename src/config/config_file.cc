@@ -89,7 +89,9 @@ FileContents ParseConfigFile(const std::string& name, std::string_view text) {
 
 FileContents ReadConfigFile(const std::string& path) {
   const auto failed = [&](const std::string& why) {
-    return FileContents{{}, path + ": cannot be read: " + why};
+    FileContents contents;
+    contents.unreadable = why;
+    return contents;
   };
   const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat status {};

@@ -14,7 +14,8 @@ struct FileEntry {
 
 struct FileContents {
   std::vector<FileEntry> entries;
-  std::string error;  // one line "FILE:LINE: …" or "FILE: …"; then there are no entries
+  std::string error = {};       // one line "FILE:LINE: …"; then there are no entries
+  std::string unreadable = {};  // why the file cannot be read; then there is nothing else
 };
 
 /// Splits `key = value` lines. `#` at the start of a line or after white space begins a comment. A

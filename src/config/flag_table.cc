@@ -115,7 +115,7 @@ constexpr Row kRows[] = {
      [](Config& c, const std::string& v, std::string&) {
        return SetText(c.admin_socket_group, v);
      }},
-    {"admin-token-file", "FILE", "", "a readable file that is not empty",
+    {"admin-token-file", "FILE", "", "a readable file of name:token or name:sha256:HEX lines",
      "bearer tokens for operator routes over TCP, one name:token or name:sha256:HEX a line; "
      "without it these answer 403",
      [](Config& c, const std::string& v, std::string&) { return SetText(c.admin_token_file, v); }},
@@ -176,7 +176,9 @@ constexpr Row kRows[] = {
             {"full", MetricsProfile::kFull}});
        return SetChoice(c.metrics_profile, v, kChoices);
      }},
-    {"node-name", "NAME", "", "UTF-8 text of at most 253 bytes without control characters",
+    {"node-name", "NAME", "",
+     "UTF-8 text of at most 253 bytes without control characters, quotes or backslashes, and "
+     "with no blank at its ends",
      "name of this node in metrics and JSON; unset: the environment variable NODE_NAME, else the "
      "host name",
      [](Config& c, const std::string& v, std::string&) {
@@ -194,7 +196,8 @@ constexpr Row kRows[] = {
        return SetChoice(c.log_format, v, kChoices);
      }},
     {"simulate", "SPEC", "",
-     "devices=N or names=A+B, ports=N, speed=GBPS, link=eth or link=ib, separated by commas",
+     "devices=N (1..64) or names=A+B, ports=N (1..16), speed=GBPS (one that links have, 10 to "
+     "2400), link=eth or link=ib, separated by commas",
      "simulated RNICs in place of the hardware; refused on a host that has real ones", SetSimulate,
      Kind::kOptionalValue, Sources::kFlagOnly},
     {"simulate-force", "BOOL", "false", kBoolAccepts,

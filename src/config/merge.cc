@@ -89,17 +89,33 @@ bool Merge::Fail(std::string error) {
   return false;
 }
 
-bool Merge::File(const std::string& path) {
+bool Merge::ConfigFile(const Arguments& arguments, const char* const* environment) {
+  const Row& row = Rows()[IndexOf("config")];
+  const auto& flags = arguments.values[IndexOf("config")];
+  if (!flags.empty()) {
+    return File(flags.back(), FlagSource(row));
+  }
+  const std::string name = EnvironmentName(row);
+  const auto path = Variable(environment, name);
+  return !path || File(*path, EnvironmentSource(name));
+}
+
+bool Merge::File(const std::string& path, const Source& source) {
+  const Row& row = Rows()[IndexOf("config")];
   if (path.empty()) {
-    return Fail("flag --config: the value is empty, give a file");
+    return Fail(source.where + ": the value is empty, give " + std::string(row.accepts));
   }
   const auto contents = ReadConfigFile(path);
-  if (!contents.error.empty()) {
-    return Fail(contents.error);
+  if (!contents.unreadable.empty()) {
+    return Reject(row, path, source, contents.unreadable);
   }
+  return contents.error.empty() ? Entries(path, contents.entries) : Fail(contents.error);
+}
+
+bool Merge::Entries(const std::string& path, const std::vector<FileEntry>& entries) {
   std::vector<std::vector<std::string>> values(Rows().size());
   std::vector<Source> sources(Rows().size());
-  for (const auto& entry : contents.entries) {
+  for (const FileEntry& entry : entries) {
     const std::string line = path + ":" + std::to_string(entry.line) + ": ";
     const size_t index = IndexOf(entry.key);
     if (index == Rows().size() || Rows()[index].sources != Sources::kAll) {
@@ -180,6 +196,18 @@ bool Merge::Existence() {
   }
   const size_t index = IndexOf(missing.row);
   return Reject(Rows()[index], settings_[index].text, settings_[index].source, missing.why);
+}
+
+bool Merge::Contents(const std::vector<FileCheck>& checks) {
+  for (const FileCheck& check : checks) {
+    const size_t index = IndexOf(check.key);
+    const auto& [text, source] = settings_[index];
+    const std::string why = text.empty() ? "" : check.problem(text);
+    if (!why.empty()) {
+      return Reject(Rows()[index], text, source, why);
+    }
+  }
+  return true;
 }
 
 Config Merge::Result() const {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "argv.h"
+#include "config_file.h"
 #include "flag_table.h"
 #include "nicmon/config/config.h"
 
@@ -25,11 +26,14 @@ class Merge {
   Merge();
   /// The default of --node-name, which depends on where we are.
   bool NodeName(const char* const* environment);
-  bool File(const std::string& path);
+  /// The file that --config or NICMON_CONFIG names, if any.
+  bool ConfigFile(const Arguments& arguments, const char* const* environment);
   bool Environment(const char* const* environment);
   bool Flags(const Arguments& arguments);
   /// Whether the files and the like that the result names exist.
   bool Existence();
+  /// Whether the files that the result names hold what they should.
+  bool Contents(const std::vector<FileCheck>& checks);
 
   const std::string& error() const { return error_; }
   Config Result() const;
@@ -41,6 +45,8 @@ class Merge {
     std::string text;
     Source source;
   };
+  bool File(const std::string& path, const Source& source);
+  bool Entries(const std::string& path, const std::vector<FileEntry>& entries);
   bool Set(size_t index, const std::vector<std::string>& values, const Source& source);
   bool Reject(const Row& row, const std::string& value, const Source& source,
               const std::string& why);

@@ -175,7 +175,7 @@ std::vector<std::string> SplitList(std::string_view text) {
 bool IsNodeName(const std::string& text) {
   // What the log has to escape is no name; a quoted one is longer by its two quotes.
   const bool plain = log::Quoted(text).size() == text.size() + 2;
-  return plain && !text.empty() && text.size() <= 253;
+  return plain && !text.empty() && text.size() <= 253 && Trim(text) == text;
 }
 
 std::string_view Trim(std::string_view text) {

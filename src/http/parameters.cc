@@ -8,6 +8,7 @@
 
 #include "http/json.h"
 #include "http/text.h"
+#include "nicmon/base/text.h"
 
 namespace nicmon::http {
 namespace {
@@ -55,9 +56,9 @@ std::optional<Reply> Refusal(const Route& route, const std::string& name,
         "unknown_parameter", "there is no parameter " + shown + " here",
         none ? "this route takes none" : "accepted: " + std::string(route.parameters));
   }
-  if (!IsUtf8(value) || HasControl(value) || value.size() > kMaxParameterBytes) {
+  if (!IsPlainLine(value) || value.size() > kMaxParameterBytes) {
     return BadRequest("invalid_parameter", "the value of " + shown + " cannot be taken",
-                      "one line of UTF-8, at most 1024 bytes");
+                      "one line of UTF-8 without control characters, at most 1024 bytes");
   }
   return std::nullopt;
 }
@@ -85,7 +86,7 @@ Expected<std::map<std::string, std::string>> Parameters(const Route& route,
     if (auto refusal = Refusal(route, name, value)) {
       return *refusal;
     }
-    if (!out.emplace(name, value).second) {
+    if (!out.emplace(name, Trim(value)).second) {
       return BadRequest("duplicate_parameter", "\"" + name + "\" is given more than once");
     }
   }

@@ -20,8 +20,8 @@ Expected<std::optional<uint64_t>> Number(const Call& call, const std::string& na
   }
   const auto number = ParseNumber(*text);
   if (!number || *number < min || *number > 1'000'000) {
-    return Invalid(name + " is not a number",
-                   name + " is a whole number from " + std::to_string(min));
+    return Invalid(name + " is no number that can be taken",
+                   name + " is a whole number from " + std::to_string(min) + " to 1000000");
   }
   return number;
 }

@@ -161,4 +161,8 @@ std::string HttpServer::admin_socket() const {
   return impl_->admin_socket();
 }
 
+std::string TokenFileProblem(const std::string& path) {
+  return http::TokenFile::Problem(path);
+}
+
 }  // namespace nicmon

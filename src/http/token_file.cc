@@ -31,6 +31,15 @@ bool IsName(std::string_view name) {
   return !name.empty() && name.size() <= 64;
 }
 
+/// "sha512:…", "SHA256:…", "md5:…": taken for a token it would be one that nobody has.
+bool IsOtherDigest(std::string_view token) {
+  const size_t colon = token.find(':');
+  const std::string scheme = Lower(token.substr(0, colon));
+  const bool sha = scheme.size() > 3 && scheme.rfind("sha", 0) == 0 && IsDigit(scheme[3]);
+  return colon != std::string_view::npos && (sha || scheme == "md5") &&
+         token.rfind("sha256:", 0) != 0;
+}
+
 }  // namespace
 
 bool TokenFile::Signature::operator==(const Signature& other) const {
@@ -67,6 +76,9 @@ std::string TokenFile::ParseLine(std::string_view line, std::vector<Entry>* entr
     return "the token is empty or has blanks in it";
   }
   Entry entry{std::string(name), {}};
+  if (IsOtherDigest(token)) {
+    return "of the digests only sha256 is known";
+  }
   if (token.rfind("sha256:", 0) != 0) {
     entry.digest = Hash(token);
     entries->push_back(std::move(entry));
@@ -94,8 +106,10 @@ std::string TokenFile::ParseLine(std::string_view line, std::vector<Entry>* entr
 
 std::string TokenFile::ReadFile(const std::string& path, std::vector<Entry>* entries,
                                 Signature* signature) {
-  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat status {};
+  // Of a file that cannot be opened too: it is complained about once, not at every look.
+  *signature = ::stat(path.c_str(), &status) == 0 ? SignatureOf(status) : Signature{};
+  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!fd || ::fstat(fd.get(), &status) != 0) {
     return ErrnoText(errno);
   }
@@ -123,6 +137,12 @@ std::string TokenFile::ReadFile(const std::string& path, std::vector<Entry>* ent
   return entries->empty() ? "there is no token in it: add one (name:token), or leave out "
                             "--admin-token-file"
                           : "";
+}
+
+std::string TokenFile::Problem(const std::string& path) {
+  std::vector<Entry> entries;
+  Signature signature;
+  return ReadFile(path, &entries, &signature);
 }
 
 TokenFile::TokenFile(std::string path, Clock clock)
@@ -166,12 +186,12 @@ void TokenFile::Reload() {
   Apply();
 }
 
-void TokenFile::Poll() {
+bool TokenFile::Poll() {
   {
     std::lock_guard lock(mutex_);
     const SteadyTime now = clock_.steady();
     if (now < next_poll_) {
-      return;
+      return false;
     }
     next_poll_ = now + kPollInterval;
   }
@@ -185,6 +205,7 @@ void TokenFile::Poll() {
   if (changed) {
     Apply();
   }
+  return changed;
 }
 
 bool TokenFile::ok() const {

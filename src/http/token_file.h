@@ -20,12 +20,15 @@ class TokenFile {
   /// Throws std::runtime_error with one line when the file cannot be used. Never quotes a token.
   TokenFile(std::string path, Clock clock);
 
+  /// What keeps the file from being used, in one line that quotes no token; empty: nothing.
+  static std::string Problem(const std::string& path);
+
   /// The name of the token, or nullopt. Takes the same time whichever token it is, or none.
   std::optional<std::string> Check(std::string_view token);
   /// Reads the file again now.
   void Reload();
-  /// Looks whether the file has changed, at most once a second.
-  void Poll();
+  /// Looks whether the file has changed, at most once a second. Whether it was read again.
+  bool Poll();
   bool ok() const;
 
  private:

@@ -115,12 +115,20 @@ std::string CheckEventAndSet(const SimCommand& command, const Device* device) {
   return CheckPort(command, *device);
 }
 
+bool DoesNothing(const SimCommand& command) {
+  return !command.event && !ChangesPort(command) && !command.fail && !command.hang &&
+         !command.plug && !command.unplug && !command.rename && !command.silent;
+}
+
 std::string Check(Node& node, const SimCommand& command, const Device* device) {
   const bool node_wide = command.device.empty() ||
                          (command.fail && command.fail->verb == "get_device_list") ||
                          (command.hang && command.hang->verb == "get_device_list");
   if (device == nullptr && !command.plug && !(node_wide && (command.fail || command.hang))) {
     return "unknown device \"" + command.device + "\"";
+  }
+  if (DoesNothing(command)) {
+    return "there is nothing to do: give set, event, fail, hang, unplug, plug or rename";
   }
   for (std::string wrong : {CheckFaults(command), CheckEventAndSet(command, device)}) {
     if (!wrong.empty()) {

@@ -104,7 +104,8 @@ class ConfigRows : public ::testing::TestWithParam<FlagText> {
         {"counters-interval", {{"1s", "1h", "15s"}, {"0s", "999ms", "61m", "-15s", "15"}}},
         {"settle", {{"0s", "1d", "2m"}, {"-1s", "25h", "0", "2w", "99999999999999d"}}},
         {"metrics-profile", {{"minimal", "full", "standard"}, {"all", "Full"}}},
-        {"node-name", {{"n1", "n2", "n\xc3\xb6"}, {"a\nb", "\xff", std::string(254, 'x')}}},
+        {"node-name",
+         {{"n1", "n2", "n\xc3\xb6"}, {"a\nb", "\xff", "a\"b", " n", " ", std::string(254, 'x')}}},
         {"log-level", {{"debug", "error", "warning"}, {"warn", "trace", "INFO"}}},
         {"log-format", {{"json", "text", "json"}, {"xml"}}},
         {"simulate", {{"devices=2", "names=a+b", "devices=1,speed=100"}, {"bogus"}}},
@@ -415,6 +416,43 @@ TEST(ConfigFile, ErrorsNameTheLine) {
   EXPECT_THAT(refused("[nicmon]\n"), HasSubstr("/f:1: "));
   EXPECT_THAT(refused(std::string("a\0b = 1\n", 8)), HasSubstr("a\\u0000b"));
   EXPECT_THAT(refused(std::string(2 << 20, '#')), HasSubstr("larger than 1 MiB"));
+}
+
+TEST(Config, AFileThatCannotBeReadIsNamedWithItsSource) {
+  EXPECT_THAT(Refused({"--config=/nonexistent/x"}),
+              AllOf(HasSubstr("flag --config"), HasSubstr("ENOENT"), HasSubstr("give a readable")));
+  EXPECT_THAT(Refused({}, {"NICMON_CONFIG=/nonexistent/x"}),
+              HasSubstr("environment variable NICMON_CONFIG: \"/nonexistent/x\""));
+}
+
+TEST(Config, AFlagWithoutItsValueSaysWhatIsAccepted) {
+  EXPECT_THAT(Refused({"--log-level"}),
+              AllOf(HasSubstr("flag --log-level"), HasSubstr("debug, info, warning or error")));
+}
+
+TEST(Config, ACommandTakesNoValue) {
+  for (const char* flag : {"--check-config=false", "--version=3", "--help=maybe"}) {
+    EXPECT_THAT(Refused({flag}), HasSubstr("takes no value")) << flag;
+  }
+  EXPECT_EQ(ReadLine({"--check-config"}).action, Action::kCheckConfig);
+}
+
+TEST(Config, WhatAFileHoldsIsCheckedToo) {
+  TempDir directory;
+  const std::string file = directory.Write("tokens", "nonsense\n");
+  const std::array arguments = {"nicmon", "--check-config", static_cast<const char*>(nullptr)};
+  const std::string variable = "NICMON_ADMIN_TOKEN_FILE=" + file;
+  const std::array environment = {variable.c_str(), static_cast<const char*>(nullptr)};
+  std::string seen;
+  const CommandLine line = ReadCommandLine(2, arguments.data(), environment.data(),
+                                           {{"admin-token-file", [&](const std::string& path) {
+                                               seen = path;
+                                               return std::string("line 1: no colon");
+                                             }}});
+  EXPECT_EQ(seen, file);
+  EXPECT_EQ(line.exit_code, 2);
+  EXPECT_THAT(line.output, AllOf(HasSubstr("environment variable NICMON_ADMIN_TOKEN_FILE"),
+                                 HasSubstr("line 1: no colon"), HasSubstr("name:sha256:HEX")));
 }
 
 }  // namespace

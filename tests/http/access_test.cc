@@ -1,5 +1,8 @@
 #include "http/access.h"
 
+#include <sys/socket.h>
+#include <sys/un.h>
+
 #include <array>
 #include <cstdio>
 #include <filesystem>
@@ -7,6 +10,7 @@
 
 #include "http/http_test.h"
 #include "http/token_file.h"
+#include "nicmon/base/unique_fd.h"
 
 namespace nicmon::http {
 namespace {
@@ -62,8 +66,9 @@ TEST_F(Access, BearerTokens) {
 }
 
 TEST_F(Access, TokenFileErrorsStopTheStart) {
-  for (const char* text : {"", "# nothing\n", "no colon\n", ":token\n", "a b:token\n", "name:\n",
-                           "name:sha256:abc\n", "name:two words\n"}) {
+  for (const char* text :
+       {"", "# nothing\n", "no colon\n", ":token\n", "a b:token\n", "name:\n", "name:sha256:abc\n",
+        "name:two words\n", "name:sha512:abc\n", "name:SHA256:abc\n", "name:md5:abc\n"}) {
     options_.admin_token_file = WriteFile("tokens", text);
     try {
       Start();
@@ -117,6 +122,25 @@ TEST_F(Access, TokenFileIsLookedAtOnceASecond) {
   now += std::chrono::seconds(2);
   tokens.Poll();
   EXPECT_EQ(tokens.Check("third"), "a");
+}
+
+TEST_F(Access, AFileThatCannotBeOpenedIsComplainedAboutOnce) {
+  SteadyTime now{};
+  Clock clock{[&now] { return now; }, [] { return WallTime(); }};
+  const std::string path = WriteFile("tokens", "a:one\n");
+  TokenFile tokens(path, clock);
+  std::filesystem::remove(path);
+  sockaddr_un address{};  // a socket has a status but cannot be opened, not even by root
+  address.sun_family = AF_UNIX;
+  path.copy(address.sun_path, sizeof(address.sun_path) - 1);
+  const UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  ASSERT_EQ(::bind(socket.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
+  for (const bool read_again : {true, false, false}) {
+    now += std::chrono::seconds(2);
+    EXPECT_EQ(tokens.Poll(), read_again);
+  }
+  EXPECT_FALSE(tokens.ok());
+  EXPECT_TRUE(tokens.Check("one"));
 }
 
 TEST_F(Access, PlaintextFromAnotherHostIsRefused) {

@@ -90,6 +90,11 @@ TEST_F(OperatorRoutes, PauseRefusesWhatItCannotMean) {
   Start();
   EXPECT_EQ(CodeOf(kPort + "/pause", "", 400), "missing_parameter");
   EXPECT_EQ(CodeOf(kPort + "/pause", "reason=", 400), "missing_parameter");
+  EXPECT_EQ(CodeOf(kPort + "/pause", "reason=%20%20", 400), "missing_parameter");
+  for (const char* steers : {"%c2%9b31m", "%e2%80%a8", "%e2%80%ae", "%7f", "%1b"}) {
+    EXPECT_EQ(CodeOf(kPort + "/pause", std::string("reason=x") + steers, 400), "invalid_parameter")
+        << steers;
+  }
   for (const char* form :
        {"reason=x&ttl=1h&until=2100-01-01T00:00:00Z", "reason=x&ttl=5", "reason=x&ttl=0s",
         "reason=x&ttl=-1h", "reason=x&ttl=1w", "reason=x&ttl=99999d", "reason=x&until=08:00",

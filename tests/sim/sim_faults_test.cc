@@ -33,6 +33,12 @@ class SimFaultsTest : public SimTest {
   }
 };
 
+TEST_F(SimFaultsTest, ACommandThatSaysNothingIsRefused) {
+  SimCommand command = ForDevice("mlx5_0");
+  command.repeat = 5;  // of an event that was forgotten
+  EXPECT_NE(rnic_.Apply(command).find("nothing to do"), std::string::npos);
+}
+
 TEST_F(SimFaultsTest, FailsTheNthCallsOfOneDeviceOnly) {
   const ContextHandle context = Open("mlx5_0");
   const ContextHandle other = Open("mlx5_1");

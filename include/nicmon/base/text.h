@@ -16,6 +16,13 @@ struct Utf8Sequence {
 /// `text` must not be empty.
 Utf8Sequence DecodeUtf8(std::string_view text);
 
+/// Whether a code point ends a line for some reader, steers a terminal, or turns the text around:
+/// C0, DEL, C1, line and paragraph separators, bidirectional controls.
+bool IsUnsafeInLine(uint32_t code);
+
+/// Whether all of `text` is well-formed UTF-8 without such code points.
+bool IsPlainLine(std::string_view text);
+
 /// `text` as valid UTF-8: every byte that does not belong to a well-formed sequence (overlong
 /// forms, surrogates and anything above U+10FFFF included) becomes U+FFFD.
 std::string SanitizeUtf8(std::string_view text);

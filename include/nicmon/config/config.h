@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -59,7 +60,15 @@ struct CommandLine {
   Config config;
 };
 
+/// Whether a file that a setting names holds what it should: what is wrong with it in a few words,
+/// empty when nothing is. Given by whoever reads the file later on.
+struct FileCheck {
+  std::string key;  // "admin-token-file"
+  std::function<std::string(const std::string& path)> problem;
+};
+
 /// Reads argv, the environment (as environ) and the --config file. Never throws.
-CommandLine ReadCommandLine(int argc, const char* const* argv, const char* const* environment);
+CommandLine ReadCommandLine(int argc, const char* const* argv, const char* const* environment,
+                            const std::vector<FileCheck>& checks = {});
 
 }  // namespace nicmon

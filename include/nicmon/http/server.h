@@ -51,4 +51,7 @@ class HttpServer {
   std::shared_ptr<Impl> impl_;
 };
 
+/// Why the server could not use `path` as its token file, in one line; empty when it can.
+std::string TokenFileProblem(const std::string& path);
+
 }  // namespace nicmon
