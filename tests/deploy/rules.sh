@@ -4,7 +4,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../../deploy/prometheus"
 
 if ! command -v promtool >/dev/null; then
-  echo "promtool is missing (Debian package prometheus)"
+  echo "SKIPPED: promtool is missing (Debian package prometheus)"
   if [[ ${CI:-} == true ]]; then exit 1; fi
   exit 77
 fi

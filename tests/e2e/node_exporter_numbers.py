@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+"""nicmon and node_exporter give one number for one thing: node_exporter_numbers.py NICMON [NODE_EXPORTER]
+
+Both read the same sysfs tree; each series of node_exporter's infiniband collector must have the value
+of nicmon's series that docs/metrics.md maps it to.
+"""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+
+ROOT = pathlib.Path(__file__).parent.parent.parent
+sys.path.insert(0, str(ROOT / "tests/testing"))
+import mlx5_tree  # noqa: E402
+
+DEADLINE = 30  # seconds until a condition that never comes true fails the test
+DEVICES = 3
+# Rows of docs/metrics.md with a name of each.
+PAIR = re.compile(r"\| `(nicmon_\w+)` \|.*`(node_infiniband_\w+)`")
+
+
+class Program:
+    """A program that serves metrics; `address` finds its port in what it prints."""
+
+    def __init__(self, command, address):
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                        text=True, errors="replace")
+        for line in self.process.stdout:
+            if match := re.search(address, line):
+                self.url = f"http://127.0.0.1:{match[1]}/metrics"
+                return
+        raise RuntimeError(f"{command[0]} did not start")
+
+    def scrape(self, metric):
+        """Series -> value, as soon as the page has the metric for every device."""
+        end = time.monotonic() + DEADLINE
+        while True:
+            try:
+                with urllib.request.urlopen(self.url) as reply:
+                    page = reply.read().decode()
+            except OSError:  # node_exporter says where it will listen before it does
+                page = ""
+            if page.count(f"\n{metric}{{") >= DEVICES:
+                return dict(line.rsplit(" ", 1) for line in page.splitlines() if line[0] != "#")
+            if time.monotonic() > end:
+                raise RuntimeError(f"{metric} does not show")
+
+    def stop(self):
+        self.process.terminate()
+        self.process.wait(DEADLINE)
+
+
+def scrape_both(nicmon, node_exporter, tree):
+    names = "+".join(f"mlx5_{number}" for number in range(DEVICES))
+    ours = Program([nicmon, "--listen=127.0.0.1:0", "--admin-socket=none", "--simulate-force",
+                    f"--simulate=names={names}", f"--sysfs-root={tree}",
+                    "--metrics-profile=full"], r" serving listen=\S+:(\d+)")
+    port = 20000 + os.getpid() % 20000
+    theirs = Program([node_exporter, f"--path.sysfs={tree}", "--collector.disable-defaults",
+                      "--collector.infiniband", f"--web.listen-address=127.0.0.1:{port}"],
+                     rf"address=127\.0\.0\.1:({port})")
+    try:
+        return (ours.scrape("nicmon_port_stats_age_seconds"),
+                theirs.scrape("node_infiniband_state_id"))
+    finally:
+        ours.stop()
+        theirs.stop()
+
+
+def labels(series):
+    return dict(re.findall(r'(\w+)="([^"]*)"', series))
+
+
+def compare(ours, theirs):
+    """What differs, and how many series were compared."""
+    pairs = {node: nicmon for nicmon, node in
+             (match.groups() for match in map(PAIR.match, (ROOT / "docs/metrics.md").open())
+              if match)}
+    wrong, compared = [], 0
+    for series, value in theirs.items():
+        name = series.split("{")[0]
+        if not name.startswith("node_infiniband_"):
+            continue
+        if name not in pairs:
+            wrong.append(f"{name} is not in docs/metrics.md")
+            continue
+        same = [own for key, own in ours.items() if key.split("{")[0] == pairs[name]
+                and labels(series).items() <= labels(key).items()]
+        if [float(own) for own in same] != [float(value)]:
+            wrong.append(f"{series} {value}, {pairs[name]} {same}")
+        compared += 1
+    return wrong, compared
+
+
+def main():
+    nicmon = sys.argv[1]
+    node_exporter = sys.argv[2] if len(sys.argv) > 2 else "prometheus-node-exporter"
+    if shutil.which(node_exporter) is None:
+        print("SKIPPED: prometheus-node-exporter is missing (Debian package of that name)")
+        return 1 if os.environ.get("CI") == "true" else 77
+    with tempfile.TemporaryDirectory() as directory:
+        mlx5_tree.make_tree(directory, DEVICES)
+        # Beyond what a double holds exactly.
+        data = pathlib.Path(directory) / "class/infiniband/mlx5_2/ports/1/counters/port_rcv_data"
+        data.write_text(f"{2**60 + 12345}\n")
+        wrong, compared = compare(*scrape_both(nicmon, node_exporter, directory))
+    print("\n".join(wrong) or f"{compared} series with the same number")
+    return 1 if wrong or compared < DEVICES * len(mlx5_tree.COUNTERS) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
