@@ -2,9 +2,12 @@
 #include <gtest/gtest.h>
 #include <infiniband/verbs.h>
 
+#include <thread>
+
 #include "nicmon/monitor/device_monitor.h"
 #include "nicmon/sim/simulated_rnic.h"
 #include "testing/fake_clock.h"
+#include "testing/wait_for.h"
 
 // Sampling of counters within the loop of one device, turn by turn.
 namespace nicmon {
@@ -257,6 +260,30 @@ TEST_F(DeviceMonitorStatsTest, ADeniedDeviceIsSampledToo) {
   EXPECT_EQ(Value("counters/link_downed"), 4U);
 }
 
+TEST_F(DeviceMonitorStatsTest, CountersOfTheDeviceItselfGoWithItsCloseToo) {
+  const std::string path = "class/infiniband/rdma0/hw_counters/submitted_cmds";
+  ASSERT_EQ(sim_.SetFile(path, {0, "5\n"}), "");
+  Open();
+  Finish();
+  ASSERT_NE(snapshot()->stats, nullptr);
+  EXPECT_EQ(snapshot()->stats->values.at(0), 5U);
+  holds_->SetRelease(1, {"maintenance", "ann", clock_.wall(), clock_.wall() + hours(1)});
+  monitor_->Submit(CommandKind::kPoke, 0);
+  Turn();
+  EXPECT_EQ(snapshot()->stats, nullptr);
+}
+
+TEST_F(DeviceMonitorStatsTest, TheLoopDoesNotSleepWhileFilesAreDue) {
+  auto shared = std::make_shared<MonitorShared>(*shared_);
+  shared->clock = Clock::Real();
+  shared->tick = hours(1);
+  monitor_ = std::make_unique<DeviceMonitor>(1, shared, DeviceSighting{kDevice, -1, "uverbs0"});
+  std::thread thread([this] { monitor_->Run(); });
+  EXPECT_TRUE(testing::WaitFor([this] { return !snapshot()->ports.empty() && port().stats; }));
+  monitor_->RequestStop();
+  thread.join();
+}
+
 TEST_F(DeviceMonitorStatsTest, ARenamedDeviceIsReadUnderItsNewName) {
   SetCounter("link_downed", 3);
   Open();
@@ -266,8 +293,7 @@ TEST_F(DeviceMonitorStatsTest, ARenamedDeviceIsReadUnderItsNewName) {
   Apply(rename);
   sighting_.name = "ibp1s0";
   monitor_->OnDiscovery(sighting_);
-  Turn();
-  Finish();
+  Round();
   EXPECT_EQ(Value("counters/link_downed"), 3U);
   EXPECT_EQ(snapshot()->sysfs_read_errors, 0U);
   EXPECT_EQ(port().counts.stat_resets, 0U);
