@@ -53,6 +53,17 @@ TEST_F(StatsSamplerTest, TrafficIsReadWithTheTickTheRestOncePerInterval) {
   EXPECT_EQ(reads_.size(), 31U);
 }
 
+TEST_F(StatsSamplerTest, TrafficAloneIsNoSample) {
+  Counter("counters/port_rcv_data", "0\n");
+  Counter("counters/symbol_error", "0\n");
+  Open();
+  EXPECT_FALSE(sampler_->Step(clock_.steady()));
+  EXPECT_THAT(reads_, ElementsAre("port_rcv_data"));
+  EXPECT_EQ(sample(), nullptr) << "all others would look absent";
+  EXPECT_TRUE(sampler_->Step(clock_.steady()));
+  EXPECT_NE(sample(), nullptr);
+}
+
 TEST_F(StatsSamplerTest, ATickInTheMiddleOfALongRoundGoesFirst) {
   Counter("counters/port_rcv_data", "0\n");
   Counter("counters/link_downed", "0\n");
