@@ -65,13 +65,13 @@ Connection::~Connection() {
 
 void Connection::Serve() {
   for (int served = 0; served < kMaxRequests; ++served) {
-    if (!ServeOne(served == 0)) {
+    if (!ServeOne(served == 0, served + 1 == kMaxRequests)) {
       return;
     }
   }
 }
 
-bool Connection::ServeOne(bool first) {
+bool Connection::ServeOne(bool first, bool last) {
   if (!table_.SetState(id_, ConnectionTable::State::kWaiting) || table_.stopping()) {
     return false;
   }
@@ -115,7 +115,8 @@ bool Connection::ServeOne(bool first) {
     return false;
   }
   const Reply reply = handler_(request);
-  return Answer(request.method, reply, head.close, started) && !head.close;
+  const bool close = head.close || last;
+  return Answer(request.method, reply, close, started) && !close;
 }
 
 Connection::Read Connection::ReadHead(SteadyTime deadline, size_t* size, bool* malformed) {

@@ -36,7 +36,7 @@ class Connection {
  private:
   enum class Read { kOk, kClosed, kTimeout };
 
-  bool ServeOne(bool first);
+  bool ServeOne(bool first, bool last);
   /// Reads until buffer_ holds a whole head; `*size` is its length.
   Read ReadHead(SteadyTime deadline, size_t* size, bool* malformed);
   Read ReadBody(SteadyTime deadline, size_t end);

@@ -356,6 +356,23 @@ TEST_F(Hostile, ManyClientsAtOnce) {
   EXPECT_EQ(stats_->Read().requests.at(200), 1000U);
 }
 
+// A client must not find the connection gone in the middle of its next request.
+TEST_F(Hostile, TheLastReplyOfAConnectionSaysThatItCloses) {
+  Start();
+  RawClient client(tcp());
+  int replies = 0;
+  for (bool closing = false; !closing; ++replies) {
+    ASSERT_LT(replies, 2000);
+    client.Send(kGet + "\r\n");
+    const auto reply = client.Receive();
+    ASSERT_TRUE(reply) << "closed without a word after " << replies;
+    const auto connection = reply->headers.find("connection");
+    closing = connection != reply->headers.end() && connection->second == "close";
+  }
+  EXPECT_EQ(replies, 1000);
+  EXPECT_TRUE(client.WaitClosed());
+}
+
 TEST_F(Hostile, StopIsFastWithIdleHalfSentAndUnreadConnections) {
   node_.metrics = std::string(16 * 1024 * 1024, 'x');
   options_.request_timeout = options_.write_timeout = seconds(30);
