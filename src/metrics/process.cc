@@ -1,14 +1,15 @@
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
-#include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <vector>
 
 #include "nicmon/base/unique_fd.h"
@@ -66,16 +67,21 @@ std::optional<double> StartTime(uint64_t ticks_after_boot, double ticks_per_seco
 }
 
 std::optional<uint64_t> OpenFds() {
-  std::error_code error;
-  std::filesystem::directory_iterator entry("/proc/self/fd", error);
-  uint64_t count = 0;
-  for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
-    ++count;
+  // Since Linux 6.2 the size of the directory is their number: no walk over what may be thousands.
+  struct stat status {};
+  if (::stat("/proc/self/fd", &status) == 0 && status.st_size > 0) {
+    return static_cast<uint64_t>(status.st_size);
   }
-  if (error || count == 0) {
-    return std::nullopt;
+  struct CloseDir {
+    void operator()(DIR* dir) const { ::closedir(dir); }
+  };
+  const std::unique_ptr<DIR, CloseDir> dir(::opendir("/proc/self/fd"));
+  uint64_t entries = 0;
+  while (dir != nullptr && ::readdir(dir.get()) != nullptr) {
+    ++entries;
   }
-  return count - 1;  // without the one that reads the directory
+  constexpr uint64_t kOthers = 3;  // "." and "..", and the one that reads the directory
+  return entries > kOthers ? std::optional(entries - kOthers) : std::nullopt;
 }
 
 }  // namespace
