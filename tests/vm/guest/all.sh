@@ -4,6 +4,7 @@
 . /test/cases_link.sh
 . /test/cases_device.sh
 . /test/cases_node.sh
+. /test/cases_counters.sh
 
 run_case() {
   CASE=$1
@@ -29,6 +30,6 @@ run_case() {
 }
 
 ip link set lo up
-cat /test/cases_link.sh /test/cases_device.sh /test/cases_node.sh |
+cat /test/cases_*.sh |
   sed -n 's/^case_\([a-z0-9_]*\)() {.*/\1/p' | grep -E "$(cat /test/only)" >/tmp/names
 while read -r name <&3; do run_case "$name"; done 3</tmp/names

@@ -34,7 +34,7 @@ build_initramfs() {
   ln -s usr/lib "$root/lib"
   ln -s usr/lib64 "$root/lib64"
   install_binary "$root" "$(type -P busybox)" /usr/bin/busybox
-  for tool in ip rdma ethtool ibv_devinfo curl setpriv; do
+  for tool in ip rdma ethtool ibv_devinfo ibv_rc_pingpong curl setpriv; do
     path=$(PATH="$PATH:/usr/sbin:/sbin" type -P "$tool")
     install_binary "$root" "$path" "/usr/bin/$tool"
   done
