@@ -28,6 +28,42 @@ Json GidJson(const PortSnapshot& port) {
   return json;
 }
 
+/// Gigatransfers per second: 32, but 2.5.
+Json GigaTransfers(const std::optional<double>& speed) {
+  constexpr double kTenth = 1e8;
+  if (!speed) {
+    return {};
+  }
+  const auto tenths = static_cast<uint64_t>(*speed / kTenth + 0.5);
+  return tenths % 10 == 0 ? Json(tenths / 10) : Json(static_cast<double>(tenths) / 10);
+}
+
+Json PcieJson(const PcieLink& link) {
+  if (link == PcieLink()) {
+    return {};
+  }
+  Json json = Json::object();
+  json["speed_gtps"] = GigaTransfers(link.speed);
+  json["width"] = Opt(link.width);
+  json["max_speed_gtps"] = GigaTransfers(link.max_speed);
+  json["max_width"] = Opt(link.max_width);
+  json["below_maximum"] = BelowMaximum(link);
+  json["note"] = BelowMaximum(link) ? Json("the PCIe link runs at " + PcieText(link) +
+                                           ": check the slot, its bifurcation and the card's seat")
+                                    : Json();
+  return json;
+}
+
+Json BondJson(const NetdevAttributes& netdev) {
+  if (!netdev.bond_members) {
+    return {};
+  }
+  Json json = Json::object();
+  json["members"] = *netdev.bond_members;
+  json["members_up"] = Opt(netdev.bond_members_up);
+  return json;
+}
+
 Json PausedJson(const PortView& port) {
   Json list = Json::array();
   for (const PauseView& pause : port.paused) {
@@ -80,6 +116,8 @@ Json PortJson(const PortView& port) {
   json["port"] = data.number;
   json["link_layer"] = Str(data.link_layer);
   json["netdev"] = Str(Netdev(port));
+  json["carrier_changes"] = Opt(data.netdev.carrier_changes);
+  json["bond"] = BondJson(data.netdev);
   json["pci_address"] = Str(port.device->identity.pci_address);
   json["state"] = data.state ? Str(PortStateName(*data.state)) : Json();
   json["state_id"] = Opt(data.state);
@@ -123,6 +161,8 @@ Json DeviceJson(const DeviceView& device) {
   json["firmware_version"] = Str(identity.firmware_version);
   json["driver"] = Str(identity.driver);
   json["pci_address"] = Str(identity.pci_address);
+  json["physical_function"] = Str(identity.physical_function);
+  json["pcie"] = PcieJson(data.pcie);
   json["numa_node"] = Opt(identity.numa_node);
   json["node_type"] = Str(identity.node_type);
   json["function"] = std::string(FunctionName(identity.function));

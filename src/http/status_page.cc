@@ -67,12 +67,13 @@ std::string Ports(const NodeView& view) {
 }
 
 std::string Devices(const NodeView& view) {
-  std::string out = "<h2>Devices</h2>\n" +
-                    Heading({"Device", "Status", "PCI", "Driver", "Firmware", "Board", "Detail"});
+  std::string out = "<h2>Devices</h2>\n" + Heading({"Device", "Status", "PCI", "PCIe", "Driver",
+                                                    "Firmware", "Board", "Detail"});
   for (const DeviceView* device : DevicesByProblem(view)) {
     const Identity& identity = device->data->identity;
     out += "<tr>" + Cell(device->data->name) +
            Cell(device->status_name(), Css(ProblemRank(*device))) + Cell(identity.pci_address) +
+           Cell(PcieText(device->data->pcie), BelowMaximum(device->data->pcie) ? "hold" : "") +
            Cell(identity.driver) + Cell(identity.firmware_version) + Cell(identity.board_id) +
            Cell(device->stalled ? "stuck in " + device->stalled_call : device->data->detail) +
            "</tr>\n";

@@ -120,33 +120,47 @@ std::string GbpsText(const std::optional<uint64_t>& bps) {
   return std::string(buffer.data(), end.ptr);
 }
 
+std::string NetdevText(const PortView& port) {
+  const auto& netdevs = port.device->identity.netdev;
+  const auto netdev = netdevs.find(port.data->number);
+  if (netdev == netdevs.end() || netdev->second.empty()) {
+    return "";
+  }
+  const NetdevAttributes& seen = port.data->netdev;
+  if (!seen.bond_members) {
+    return netdev->second;
+  }
+  return netdev->second + " (" +
+         (seen.bond_members_up ? std::to_string(*seen.bond_members_up) : "?") + " of " +
+         std::to_string(*seen.bond_members) + " up)";
+}
+
 std::string PortTable(const std::vector<const PortView*>& ports) {
   std::vector<Row> rows = {{"PORT", "SERVING", "STATE", "PHYSICAL", "GBPS", "EXPECTED", "NETDEV",
                             "PCI", "REQUIRED", "FLAPS", "PAUSED"}};
   for (const PortView* port : ports) {
     const PortSnapshot& data = *port->data;
-    const auto& netdevs = port->device->identity.netdev;
-    const auto netdev = netdevs.find(data.number);
     rows.push_back(
         {port->device->name + "/" + std::to_string(data.number), port->serving ? "yes" : "NO",
          std::string(data.state ? PortStateName(*data.state) : "-") +
              (port->stale ? " (stale)" : ""),
          std::string(data.physical_state ? PhysicalStateName(*data.physical_state) : "-"),
          GbpsText(data.effective_speed_bps), GbpsText(port->expected_speed_bps),
-         netdev == netdevs.end() ? "-" : OrDash(netdev->second),
-         OrDash(port->device->identity.pci_address), port->required ? "yes" : "no",
-         std::to_string(data.counts.flaps), OrDash(PauseText(*port))});
+         OrDash(NetdevText(*port)), OrDash(port->device->identity.pci_address),
+         port->required ? "yes" : "no", std::to_string(data.counts.flaps),
+         OrDash(PauseText(*port))});
   }
   return TableOr(rows, "no ports");
 }
 
 std::string DeviceTable(const std::vector<const DeviceView*>& devices) {
-  std::vector<Row> rows = {
-      {"DEVICE", "STATUS", "PCI", "NUMA", "DRIVER", "FIRMWARE", "BOARD", "NODE_GUID", "DETAIL"}};
+  std::vector<Row> rows = {{"DEVICE", "STATUS", "PCI", "PCIE", "NUMA", "DRIVER", "FIRMWARE",
+                            "BOARD", "NODE_GUID", "DETAIL"}};
   for (const DeviceView* device : devices) {
     const Identity& identity = device->data->identity;
     rows.push_back(
         {device->data->name, std::string(device->status_name()), OrDash(identity.pci_address),
+         OrDash(PcieText(device->data->pcie)),
          identity.numa_node ? std::to_string(*identity.numa_node) : "-", OrDash(identity.driver),
          OrDash(identity.firmware_version), OrDash(identity.board_id), OrDash(identity.node_guid),
          OrDash(device->stalled ? "stuck in " + device->stalled_call : device->data->detail)});

@@ -21,7 +21,8 @@ DeviceMonitor::DeviceMonitor(DeviceId id, std::shared_ptr<const MonitorShared> s
                              DeviceSighting sighting)
     : shared_(std::move(shared)),
       wake_watch_(epoll_, waker_.fd(), EPOLLIN),
-      sighting_(std::move(sighting)) {
+      sighting_(std::move(sighting)),
+      links_(shared_->sysfs) {
   context_.device = sighting_.name;
   context_.id = id;
   context_.settle = shared_->settle;

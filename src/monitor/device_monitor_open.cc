@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "nicmon/base/log.h"
+#include "nicmon/base/text.h"
 #include "nicmon/device/device_context.h"
 #include "nicmon/monitor/device_monitor.h"
 
@@ -106,7 +107,7 @@ AcquireOptions DeviceMonitor::HowToOpen() const {
     options.kernel_index = sighting_.kernel_index;
   }
   options.outside_speed.netdev = [this](uint32_t port) {
-    return ReadNetdevSpeed(shared_->sysfs, NetdevOf(port));
+    return ReadNetdevSpeed(shared_->sysfs, sighting_.name, NetdevOf(port));
   };
   options.outside_speed.bond = [this](uint32_t port) {
     return ReadBondSpeed(shared_->sysfs, sighting_.name, NetdevOf(port));
@@ -135,9 +136,7 @@ void DeviceMonitor::Opened() {
   open_backoff_ = Duration(0);
   eio_ticks_ = 0;
   const DeviceAttributes& attributes = device_->attributes();
-  if (data_.identity.firmware_version.empty()) {
-    data_.identity.firmware_version = attributes.firmware_version;
-  }
+  NoteFirmware();
   std::vector<uint32_t> numbers(attributes.port_count);
   for (uint32_t i = 0; i < attributes.port_count; ++i) {
     numbers[i] = i + 1;
@@ -233,8 +232,19 @@ void DeviceMonitor::SetPorts(const std::vector<uint32_t>& numbers) {
 
 void DeviceMonitor::ReadDeviceIdentity() {
   const BusyScope busy = Busy("sysfs_read");
-  data_.identity = ReadIdentity(shared_->sysfs, sighting_.name);
+  Identity identity = ReadIdentity(shared_->sysfs, sighting_.name);
+  if (device_ && identity.netdev != data_.identity.netdev) {
+    device_->speed_policy().Refresh();  // speeds were read from other netdevs, or from none
+  }
+  data_.identity = std::move(identity);
+  NoteFirmware();
   dirty_ = true;
+}
+
+void DeviceMonitor::NoteFirmware() {
+  if (device_ && data_.identity.firmware_version.empty()) {
+    data_.identity.firmware_version = CleanLine(device_->attributes().firmware_version);
+  }
 }
 
 PortTracker* DeviceMonitor::FindPort(int number) {

@@ -6,7 +6,7 @@
 #include "nicmon/device/device_context.h"
 #include "nicmon/monitor/device_monitor.h"
 
-// Sampling of hardware counters, one file per turn of the loop.
+// Sampling of hardware counters and link attributes, one file per turn of the loop.
 namespace nicmon {
 namespace {
 
@@ -31,6 +31,8 @@ void DeviceMonitor::StartSampling() {
   options.phase = Phase(context_.id);
   sampler_ = std::make_unique<StatsSampler>(shared_->sysfs, shared_->clock, std::move(options),
                                             stats_history_, context_.log_limit);
+  links_begun_ = false;
+  sampler_->AddStep([this] { return ReadOneLinkAttribute(); });
   if (sampler_->any()) {
     stats_history_.told_of_none = false;
   } else if (device_ && !std::exchange(stats_history_.told_of_none, true)) {
@@ -46,6 +48,16 @@ void DeviceMonitor::StartSampling() {
 void DeviceMonitor::StopSampling() {
   sampler_.reset();
   data_.stats.reset();  // those of the ports go with OnClosed
+  data_.pcie = {};
+}
+
+bool DeviceMonitor::ReadOneLinkAttribute() {
+  if (!links_begun_) {
+    links_.Begin(sighting_.name, data_.identity.netdev);
+  }
+  links_.Step();
+  links_begun_ = !links_.done();
+  return links_begun_;
 }
 
 void DeviceMonitor::SampleOneFile() {
@@ -62,10 +74,12 @@ void DeviceMonitor::SampleOneFile() {
     return;
   }
   data_.stats = sampler_->sample(0);
+  data_.pcie = links_.pcie();
   data_.sysfs_read_errors = stats_history_.read_errors;
   for (const auto& port : ports_) {
     const uint32_t number = port->snapshot().number;
-    port->OnStats(sampler_->sample(number), stats_history_.units[number].resets);
+    port->OnStats(sampler_->sample(number), stats_history_.units[number].resets,
+                  links_.netdev(number));
   }
   dirty_ = true;
 }

@@ -146,8 +146,10 @@ void PortTracker::OnTick(Duration elapsed, Now now) {
   }
 }
 
-void PortTracker::OnStats(std::shared_ptr<const StatsSample> stats, uint64_t resets) {
+void PortTracker::OnStats(std::shared_ptr<const StatsSample> stats, uint64_t resets,
+                          const NetdevAttributes& netdev) {
   data_.stats = std::move(stats);
+  data_.netdev = netdev;
   data_.counts.stat_resets = resets;
 }
 

@@ -150,7 +150,9 @@ void SetCounters(const SimCommand& command, Port& port) {
 
 void SetPort(const SimCommand& command, Port& port) {
   PortAttributes& attributes = port.attributes;
+  const bool was_active = attributes.state == IBV_PORT_ACTIVE;
   attributes.state = command.state.value_or(attributes.state);
+  port.carrier_changes += was_active != (attributes.state == IBV_PORT_ACTIVE) ? 1 : 0;
   attributes.physical_state = command.physical_state.value_or(attributes.physical_state);
   port.effective_100mbps = command.effective_speed_100mbps.value_or(port.effective_100mbps);
   if (command.active_speed) {

@@ -188,6 +188,7 @@ void Node::ResetPort(Device& device, uint32_t number) {
     port.attributes.sm_lid = 1;
   }
   port.effective_100mbps = spec.speed_gbps * 10;
+  port.carrier_changes = 1;  // a new netdev whose carrier came
   port.counters.clear();
   port.hw_counters.clear();
   FillCounters(port);

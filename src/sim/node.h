@@ -41,6 +41,7 @@ struct Port {
   PortAttributes attributes;
   uint64_t effective_100mbps = 0;
   std::string netdev;
+  uint64_t carrier_changes = 0;       // of the netdev
   std::map<uint32_t, GidEntry> gids;  // by index
   std::map<uint32_t, std::string> gid_netdevs;
   std::map<std::string, uint64_t> counters;

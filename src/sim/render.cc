@@ -188,6 +188,8 @@ void Node::RenderPort(const Device& device, uint32_t number) {
   const bool up = attributes.state == IBV_PORT_ACTIVE;
   tree.Write(netdev + "/speed", device.slot, NetdevSpeed(attributes));
   tree.Write(netdev + "/carrier", device.slot, {0, up ? "1\n" : "0\n"});
+  tree.Write(netdev + "/carrier_changes", device.slot,
+             {0, std::to_string(port.carrier_changes) + "\n"});
   tree.Write(netdev + "/operstate", device.slot, {0, up ? "up\n" : "down\n"});
 }
 

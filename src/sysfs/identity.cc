@@ -31,6 +31,17 @@ bool IsPciAddress(std::string_view name) {
   return Looks(name, "hhhh:hh:hh.h");
 }
 
+/// Cut where a name ends to be one: each sample of a series would carry it.
+std::string Label(const std::string& text) {
+  constexpr size_t kMost = 128;
+  const std::string line = CleanLine(text);
+  size_t length = std::min(line.size(), kMost);
+  while (length < line.size() && (static_cast<uint8_t>(line[length]) & 0xC0) == 0x80) {
+    --length;  // not in the middle of a character
+  }
+  return CleanLine(line.substr(0, length));
+}
+
 std::string ReadGuid(const SysfsFiles& sysfs, const std::string& path) {
   std::string guid = ReadLine(sysfs, path);
   if (!Looks(guid, "hhhh:hhhh:hhhh:hhhh") || guid == "0000:0000:0000:0000") {
@@ -71,25 +82,10 @@ std::optional<uint32_t> ReadHex(const SysfsFiles& sysfs, const std::string& path
   return static_cast<uint32_t>(*number);
 }
 
-/// "2.5 Gb/sec (1X SDR)": bits per second of the number before the unit, to tenths of Gb/s.
 std::optional<uint64_t> ReadRate(const SysfsFiles& sysfs, const std::string& path) {
-  const std::string line = ReadLine(sysfs, path);
-  const size_t unit = line.find(" Gb/sec");
-  if (unit == std::string::npos) {
-    return std::nullopt;
-  }
-  const std::string_view number = std::string_view(line).substr(0, unit);
-  const size_t point = number.find('.');
-  const std::optional<uint64_t> whole = ParseNumber(number.substr(0, point));
-  const std::optional<uint64_t> tenths = point == std::string_view::npos
-                                             ? std::optional<uint64_t>(0)
-                                             : ParseNumber(number.substr(point + 1));
   constexpr uint64_t kTenth = 100'000'000;
-  if (!whole || !tenths || *tenths > 9 || *whole > UINT64_MAX / kTenth / 10 - 1) {
-    return std::nullopt;
-  }
-  const uint64_t bps = (*whole * 10 + *tenths) * kTenth;
-  return bps == 0 ? std::nullopt : std::optional<uint64_t>(bps);
+  const auto tenths = sysfs_internal::ParseTenths(ReadLine(sysfs, path), " Gb/sec");
+  return tenths ? std::optional<uint64_t>(*tenths * kTenth) : std::nullopt;
 }
 
 /// Whether the resolved path of a device is a sub-function: an auxiliary device whose bus names it
@@ -99,16 +95,13 @@ bool IsSubfunction(const SysfsFiles& sysfs, const std::string& resolved) {
          sysfs.read(resolved + "/sfnum").error == 0;
 }
 
-/// The last component of a path that is a PCI address: a function itself, or the one above it.
-std::string NearestPciAddress(std::string path) {
-  while (!path.empty()) {
-    if (const std::string name = BaseName(path); IsPciAddress(name)) {
-      return name;
-    }
+/// The path up to its last component that is a PCI address: a function itself, or the one above.
+std::string NearestPciFunction(std::string path) {
+  while (!path.empty() && !IsPciAddress(BaseName(path))) {
     const size_t slash = path.rfind('/');
     path.resize(slash == std::string::npos ? 0 : slash);
   }
-  return "";
+  return path;
 }
 
 bool HasEntry(const SysfsFiles& sysfs, const std::string& directory, const std::string& name) {
@@ -127,28 +120,40 @@ std::optional<int> ReadNumaNode(const SysfsFiles& sysfs, const std::string& path
   return static_cast<int>(*node);
 }
 
-/// What the `device` link leads to: the PCI function, its driver, its NUMA node.
-void ReadHardware(const SysfsFiles& sysfs, const std::string& base, Identity* identity) {
-  const std::string device = base + "/device";
-  const std::optional<std::string> resolved = sysfs.resolve(device);
-  if (!resolved) {
-    return;  // a software device
+/// Where the physical function of a VF is; empty when it is not to be seen (passed to a guest).
+std::string PhysicalFunction(const SysfsFiles& sysfs, const std::string& device,
+                             const Identity& identity) {
+  if (identity.function == DeviceFunction::kSubfunction) {
+    return identity.pci_address;
   }
-  identity->pci_address = NearestPciAddress(*resolved);
+  const std::optional<std::string> physical = sysfs.resolve(device + "/physfn");
+  const std::string address = physical ? BaseName(*physical) : "";
+  return IsPciAddress(address) ? address : "";
+}
+
+/// What the `device` link leads to: the PCI function, its driver, its NUMA node.
+void ReadHardware(const SysfsFiles& sysfs, const std::string& name, Identity* identity) {
+  const std::string device = DevicePath(name) + "/device";
+  const std::string function = sysfs_internal::PciFunctionPath(sysfs, name);
+  identity->pci_address = BaseName(function);
+  identity->physical_function = PhysicalFunction(sysfs, device, *identity);
   identity->numa_node = ReadNumaNode(sysfs, device + "/numa_node");
   if (!identity->numa_node && identity->function == DeviceFunction::kSubfunction) {
-    const size_t at = resolved->rfind(identity->pci_address);
-    if (!identity->pci_address.empty() && at != std::string::npos) {
-      const std::string parent = resolved->substr(0, at) + identity->pci_address;
-      identity->numa_node = ReadNumaNode(sysfs, parent + "/numa_node");
-    }
+    identity->numa_node = ReadNumaNode(sysfs, function + "/numa_node");
   }
   if (const auto driver = sysfs.resolve(device + "/driver")) {
-    identity->driver = CleanLine(BaseName(*driver));
+    identity->driver = Label(BaseName(*driver));
   }
 }
 
 }  // namespace
+
+std::string sysfs_internal::PciFunctionPath(const SysfsFiles& sysfs, const std::string& device) {
+  const std::string base = DevicePath(device);
+  const std::optional<std::string> hardware =
+      base.empty() ? std::nullopt : sysfs.resolve(base + "/device");
+  return hardware ? NearestPciFunction(*hardware) : "";
+}
 
 DeviceFunction ReadFunction(const SysfsFiles& sysfs, const std::string& device) {
   const std::string base = DevicePath(device);
@@ -173,16 +178,17 @@ Identity ReadIdentity(const SysfsFiles& sysfs, const std::string& device) {
   }
   identity.node_guid = ReadGuid(sysfs, base + "/node_guid");
   identity.sys_image_guid = ReadGuid(sysfs, base + "/sys_image_guid");
-  identity.board_id = ReadLine(sysfs, base + "/board_id");
-  identity.hca_type = ReadLine(sysfs, base + "/hca_type");
-  identity.firmware_version = ReadLine(sysfs, base + "/fw_ver");
-  identity.node_type = ReadNumberedName(sysfs, base + "/node_type");
+  identity.board_id = Label(ReadLine(sysfs, base + "/board_id"));
+  identity.hca_type = Label(ReadLine(sysfs, base + "/hca_type"));
+  identity.firmware_version = Label(ReadLine(sysfs, base + "/fw_ver"));
+  identity.node_type = Label(ReadNumberedName(sysfs, base + "/node_type"));
   identity.function = ReadFunction(sysfs, device);
-  ReadHardware(sysfs, base, &identity);
+  ReadHardware(sysfs, device, &identity);
   const std::vector<uint32_t> ports = ReadPortNumbers(sysfs, device);
   for (const uint32_t port : ports) {
-    if (std::string netdev = FindNetdev(sysfs, device, port, ports.size() == 1); !netdev.empty()) {
-      identity.netdev[port] = std::move(netdev);
+    if (const std::string netdev = FindNetdev(sysfs, device, port, ports.size() == 1);
+        !netdev.empty()) {
+      identity.netdev[port] = CleanLine(netdev);  // a name from a directory has any bytes
     }
   }
   return identity;

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <sstream>
 
 #include "nicmon/sysfs/identity.h"
 #include "parse.h"
@@ -47,7 +46,46 @@ std::string NetdevOfHardware(const SysfsFiles& sysfs, const std::string& net,
   return names.size() == 1 && only_port ? names.front() : "";
 }
 
+/// A VLAN or bond stands on other netdevs, which may stand on others.
+bool IsOnHardware(const SysfsFiles& sysfs, const std::string& device, const std::string& netdev,
+                  int depth) {
+  const std::string path = "class/net/" + netdev;
+  const NetdevOwner owner = OwnerOf(sysfs, device, netdev);
+  if (owner != NetdevOwner::kNobody || sysfs.resolve(path + "/device")) {
+    return owner != NetdevOwner::kAnotherDevice;
+  }
+  constexpr std::string_view kLower = "lower_";
+  const std::vector<std::string> entries =
+      depth > 0 ? sysfs.list(path) : std::vector<std::string>();
+  return std::any_of(entries.begin(), entries.end(), [&](const std::string& entry) {
+    return entry.starts_with(kLower) &&
+           IsOnHardware(sysfs, device, entry.substr(kLower.size()), depth - 1);
+  });
+}
+
 }  // namespace
+
+bool IsNetdevOf(const SysfsFiles& sysfs, const std::string& device, const std::string& netdev) {
+  constexpr int kDepth = 3;
+  if (!IsComponent(netdev) || !sysfs.resolve("class/net/" + netdev)) {
+    return false;
+  }
+  const std::string base = DevicePath(device);
+  const std::vector<std::string> own = sysfs.list(base + "/device/net");
+  return !sysfs.resolve(base + "/device") ||
+         std::find(own.begin(), own.end(), netdev) != own.end() ||
+         IsOnHardware(sysfs, device, netdev, kDepth);
+}
+
+std::optional<uint64_t> ReadSpeedFile(const SysfsFiles& sysfs, const std::string& netdev) {
+  constexpr uint64_t kMegabit = 1'000'000;
+  const auto speed = ReadNumber(sysfs, "class/net/" + netdev + "/speed");
+  // "-1", or the same unsigned: not known.
+  if (!speed || *speed == 0 || *speed >= UINT32_MAX) {
+    return std::nullopt;
+  }
+  return *speed * kMegabit;
+}
 
 std::string FindNetdev(const SysfsFiles& sysfs, const std::string& device, uint32_t port,
                        bool only_port) {
@@ -84,49 +122,11 @@ std::string ReadGidNetdev(const SysfsFiles& sysfs, const std::string& device, ui
   return sysfs_internal::IsComponent(name) ? name : "";
 }
 
-std::optional<uint64_t> ReadNetdevSpeed(const SysfsFiles& sysfs, const std::string& netdev) {
-  if (!sysfs_internal::IsComponent(netdev)) {
-    return std::nullopt;
-  }
-  constexpr uint64_t kMegabit = 1'000'000;
-  const auto speed = sysfs_internal::ReadNumber(sysfs, "class/net/" + netdev + "/speed");
-  // "-1", or the same unsigned: not known.
-  if (!speed || *speed == 0 || *speed >= UINT32_MAX) {
-    return std::nullopt;
-  }
-  return *speed * kMegabit;
-}
-
-std::optional<uint64_t> ReadBondSpeed(const SysfsFiles& sysfs, const std::string& device,
-                                      const std::string& netdev) {
-  if (!sysfs_internal::IsComponent(netdev)) {
-    return std::nullopt;
-  }
-  std::istringstream members(
-      sysfs_internal::ReadLine(sysfs, "class/net/" + netdev + "/bonding/slaves"));
-  uint64_t sum = 0;
-  bool ours = false;
-  for (std::string member; members >> member;) {
-    if (!sysfs_internal::IsComponent(member)) {
-      return std::nullopt;
-    }
-    const std::string path = "class/net/" + member;
-    for (const std::string& owner : sysfs.list(path + "/device/infiniband")) {
-      if (owner != device) {
-        return std::nullopt;
-      }
-      ours = true;
-    }
-    if (sysfs_internal::ReadLine(sysfs, path + "/operstate") != "up") {
-      continue;
-    }
-    const std::optional<uint64_t> speed = ReadNetdevSpeed(sysfs, member);
-    if (!speed) {
-      return std::nullopt;  // a sum without it would be a guess
-    }
-    sum += *speed;
-  }
-  return ours && sum > 0 ? std::optional<uint64_t>(sum) : std::nullopt;
+std::optional<uint64_t> ReadNetdevSpeed(const SysfsFiles& sysfs, const std::string& device,
+                                        const std::string& netdev) {
+  return sysfs_internal::IsNetdevOf(sysfs, device, netdev)
+             ? sysfs_internal::ReadSpeedFile(sysfs, netdev)
+             : std::nullopt;
 }
 
 }  // namespace nicmon

@@ -15,6 +15,23 @@ std::optional<uint64_t> ParseNumber(std::string_view text, int base) {
   return value;
 }
 
+std::optional<uint64_t> ParseTenths(std::string_view text, std::string_view unit) {
+  const size_t at = text.find(unit);
+  if (at == std::string_view::npos) {
+    return std::nullopt;
+  }
+  const std::string_view number = text.substr(0, at);
+  const size_t point = number.find('.');
+  const std::string_view digit = point == std::string_view::npos ? "0" : number.substr(point + 1);
+  const std::optional<uint64_t> whole = ParseNumber(number.substr(0, point));
+  const std::optional<uint64_t> tenths = ParseNumber(digit);
+  constexpr uint64_t kMost = 1'000'000'000;  // far beyond any link, far from overflow
+  if (!whole || !tenths || digit.size() != 1 || *whole > kMost || *whole + *tenths == 0) {
+    return std::nullopt;
+  }
+  return *whole * 10 + *tenths;
+}
+
 bool IsComponent(std::string_view name) {
   return !name.empty() && name != "." && name != ".." &&
          name.find_first_of(std::string_view("/\0", 2)) == std::string_view::npos;

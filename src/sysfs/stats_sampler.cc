@@ -156,7 +156,7 @@ bool StatsSampler::Advance(Round& round, SteadyTime now) {
   if (round.next < files) {
     ReadSource(sources_[round.sources[round.next++]], now);
   } else if (round.next < end) {
-    steps_[round.next++ - files]();
+    round.next += steps_[round.next - files]() ? 0 : 1;
   }
   if (round.next < end) {
     return false;

@@ -133,6 +133,8 @@ def story(nicmon, profile):
                     'nicmon_port_up{device="mlx5_0",port="1"} 0')
     port("mlx5_0", "PORT_ACTIVE", "active")
     nicmon.wait_for('nicmon_port_flaps_total{device="mlx5_0",port="1"} 1')
+    if profile != "minimal":
+        nicmon.wait_for('nicmon_port_netdev_carrier_changes_total{device="mlx5_0",port="1"} 3')
     port("mlx5_0", "GID_CHANGE")
     nicmon.wait_for('nicmon_port_events_total{device="mlx5_0",port="1",event="gid_change"} 1')
     nicmon.post("/api/v1/ports/mlx5_0/1/pause", {"reason": "golden", "ttl": "1h"})

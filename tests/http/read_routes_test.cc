@@ -114,6 +114,8 @@ TEST_F(ReadRoutes, APortHasTheFieldsOfTheContract) {
                                              "port",
                                              "link_layer",
                                              "netdev",
+                                             "carrier_changes",
+                                             "bond",
                                              "pci_address",
                                              "state",
                                              "state_id",
@@ -190,6 +192,61 @@ TEST_F(ReadRoutes, ListsAndNode) {
   EXPECT_EQ(node["ports_serving"], 3);
   EXPECT_TRUE(node["ports_expected"].is_null());
   EXPECT_EQ(node["version"], "1.2.3");
+}
+
+TEST_F(ReadRoutes, ThePcieLinkAndWhatIsWrongWithIt) {
+  node_.Change(first_, [](DeviceSnapshot& device) {
+    device.pcie = {16e9, 32e9, 8, 16};
+    device.identity.physical_function = "0000:3b:00.1";
+  });
+  node_.Change(second_, [](DeviceSnapshot& device) { device.pcie = {2.5e9, 2.5e9, {}, 16}; });
+  Start();
+  const Json slow = GetJson("/api/v1/devices/mlx5_0");
+  EXPECT_EQ(slow["physical_function"], "0000:3b:00.1");
+  EXPECT_EQ(slow["pcie"]["speed_gtps"].dump(), "16");
+  EXPECT_EQ(slow["pcie"]["width"], 8);
+  EXPECT_EQ(slow["pcie"]["max_speed_gtps"].dump(), "32");
+  EXPECT_EQ(slow["pcie"]["max_width"], 16);
+  EXPECT_EQ(slow["pcie"]["below_maximum"], true);
+  EXPECT_NE(slow["pcie"]["note"].get<std::string>().find("16 GT/s x8 of 32 GT/s x16"),
+            std::string::npos);
+  const Json fine = GetJson("/api/v1/devices/mlx5_1");
+  EXPECT_TRUE(fine["physical_function"].is_null());
+  EXPECT_EQ(fine["pcie"]["speed_gtps"].dump(), "2.5");
+  EXPECT_TRUE(fine["pcie"]["width"].is_null());
+  EXPECT_EQ(fine["pcie"]["below_maximum"], false);
+  EXPECT_TRUE(fine["pcie"]["note"].is_null());
+  EXPECT_NE(Get("/api/v1/devices?format=text").body.find("  16 GT/s x8 of 32 GT/s x16  "),
+            std::string::npos);
+  const std::string page = Get("/").body;
+  EXPECT_NE(page.find("<td class=\"hold\">16 GT/s x8 of 32 GT/s x16</td>"), std::string::npos);
+  EXPECT_NE(page.find("<td>2.5 GT/s</td>"), std::string::npos);
+  node_.Change(second_, [](DeviceSnapshot& device) { device.pcie = {}; });
+  EXPECT_TRUE(GetJson("/api/v1/devices/mlx5_1")["pcie"].is_null());
+}
+
+TEST_F(ReadRoutes, BondMembersWhereTheyAreKnown) {
+  node_.Change(first_, [](DeviceSnapshot& device) {
+    device.identity.netdev[1] = "bond0";
+    device.ports[0].netdev = {7, 2, 1};
+  });
+  node_.Change(second_, [](DeviceSnapshot& device) {
+    device.identity.netdev[1] = "bond1";
+    device.ports[0].netdev = {0, 2, {}};
+    device.identity.netdev[2] = "eth7";
+  });
+  Start();
+  const Json port = GetJson("/api/v1/ports/mlx5_0/1");
+  EXPECT_EQ(port["carrier_changes"], 7);
+  EXPECT_EQ(port["bond"], Json::parse(R"({"members":2,"members_up":1})"));
+  EXPECT_EQ(GetJson("/api/v1/ports/mlx5_1/1")["carrier_changes"], 0);
+  EXPECT_TRUE(GetJson("/api/v1/ports/mlx5_1/1")["bond"]["members_up"].is_null());
+  EXPECT_TRUE(GetJson("/api/v1/ports/mlx5_1/2")["carrier_changes"].is_null());
+  EXPECT_TRUE(GetJson("/api/v1/ports/mlx5_1/2")["bond"].is_null());
+  const std::string table = Get("/api/v1/ports?format=text").body;
+  EXPECT_NE(table.find("  bond0 (1 of 2 up)  "), std::string::npos);
+  EXPECT_NE(table.find("  bond1 (? of 2 up)  "), std::string::npos);
+  EXPECT_NE(table.find("  eth7  "), std::string::npos);
 }
 
 TEST_F(ReadRoutes, AStalledDeviceSaysWhere) {

@@ -2,7 +2,8 @@ nicmon_test(monitor_values_test ${CMAKE_CURRENT_SOURCE_DIR}/monitor/holds_test.c
             ${CMAKE_CURRENT_SOURCE_DIR}/monitor/port_tracker_test.cc
             ${CMAKE_CURRENT_SOURCE_DIR}/monitor/roster_test.cc
             ${CMAKE_CURRENT_SOURCE_DIR}/monitor/view_test.cc)
-nicmon_test(device_monitor_test ${CMAKE_CURRENT_SOURCE_DIR}/monitor/device_monitor_test.cc
+nicmon_test(device_monitor_test ${CMAKE_CURRENT_SOURCE_DIR}/monitor/device_links_test.cc
+            ${CMAKE_CURRENT_SOURCE_DIR}/monitor/device_monitor_test.cc
             ${CMAKE_CURRENT_SOURCE_DIR}/monitor/device_monitor_stats_test.cc)
 nicmon_test(node_monitor_test ${CMAKE_CURRENT_SOURCE_DIR}/monitor/node_monitor_test.cc)
 nicmon_test(monitor_property_test ${CMAKE_CURRENT_SOURCE_DIR}/monitor/property_test.cc)

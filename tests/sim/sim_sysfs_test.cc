@@ -63,6 +63,25 @@ TEST_F(SimSysfsTest, FollowsTheState) {
   EXPECT_EQ(Text("class/infiniband/mlx5_1/ports/1/state"), "4: ACTIVE\n");
 }
 
+TEST_F(SimSysfsTest, CarrierChangesCountTheLinkComingAndGoing) {
+  const std::string file = "class/net/eth0/carrier_changes";
+  EXPECT_EQ(Text(file), "1\n");
+  SimCommand command = ForDevice("mlx5_0");
+  for (const int state : {IBV_PORT_ACTIVE, IBV_PORT_DOWN, IBV_PORT_INIT, IBV_PORT_ACTIVE}) {
+    command.state = state;
+    ASSERT_EQ(rnic_.Apply(command), "");
+  }
+  EXPECT_EQ(Text(file), "3\n");
+  EXPECT_EQ(Text("class/net/eth1/carrier_changes"), "1\n");
+  SimCommand life = ForDevice("mlx5_0");
+  life.unplug = true;
+  ASSERT_EQ(rnic_.Apply(life), "");
+  life = ForDevice("mlx5_0");
+  life.plug = true;
+  ASSERT_EQ(rnic_.Apply(life), "");
+  EXPECT_EQ(Text(file), "1\n");  // a new netdev
+}
+
 TEST_F(SimSysfsTest, RateFollowsTheCodes) {
   SimCommand command = ForDevice("mlx5_0");
   command.active_speed = 32;

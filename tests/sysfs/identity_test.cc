@@ -51,17 +51,35 @@ TEST_F(IdentityTest, OfAPhysicalFunction) {
   EXPECT_EQ(identity.numa_node, 1);
   EXPECT_EQ(identity.node_type, "CA");
   EXPECT_EQ(identity.function, DeviceFunction::kPhysical);
+  EXPECT_EQ(identity.physical_function, "");
   EXPECT_THAT(identity.netdev, IsEmpty());
+}
+
+TEST_F(IdentityTest, UnderNamesOfEachKind) {
+  for (const std::string name : {"ibp202s0", "rocep3s0f0", "mlx5_bond_0", "rdmap113s0", "rxe0",
+                                 "bnxt_re0", "irdma-ens1f0", "x.y:z"}) {
+    AddDevice(name);
+    const Identity identity = ReadIdentity(sysfs_, name);
+    EXPECT_EQ(identity.node_guid, "0c42:a103:0065:4ba2") << name;
+    EXPECT_EQ(identity.pci_address, "0000:3b:00.0") << name;
+    EXPECT_EQ(identity.driver, "mlx5_core") << name;
+  }
 }
 
 TEST_F(IdentityTest, OfAVirtualFunction) {
   AddDevice("x");
-  tree_.Link(std::string(kFunction) + "/physfn", "../0000:3a:00.0");
+  tree_.Directory("devices/pci0000:3a/0000:3a:00.0/0000:3b:00.1");
+  tree_.Link(std::string(kFunction) + "/physfn", "../0000:3b:00.1");
   EXPECT_EQ(ReadFunction(sysfs_, "x"), DeviceFunction::kVirtual);
   EXPECT_EQ(ReadIdentity(sysfs_, "x").function, DeviceFunction::kVirtual);
+  EXPECT_EQ(ReadIdentity(sysfs_, "x").physical_function, "0000:3b:00.1");
+  EXPECT_EQ(ReadIdentity(sysfs_, "x").pci_address, "0000:3b:00.0");
   // A function whose physical one is passed to a guest: the link leads nowhere, and is there.
-  tree_.Link(std::string(kFunction) + "/physfn", "../0000:ff:00.0");
-  EXPECT_EQ(ReadFunction(sysfs_, "x"), DeviceFunction::kVirtual);
+  for (const std::string nowhere : {"../0000:ff:00.0", "physfn", "/usr", "../../../pci0000:3a"}) {
+    tree_.Link(std::string(kFunction) + "/physfn", nowhere);
+    EXPECT_EQ(ReadFunction(sysfs_, "x"), DeviceFunction::kVirtual) << nowhere;
+    EXPECT_EQ(ReadIdentity(sysfs_, "x").physical_function, "") << nowhere;
+  }
 }
 
 TEST_F(IdentityTest, OfASubfunctionNamesThePciFunctionAbove) {
@@ -73,6 +91,7 @@ TEST_F(IdentityTest, OfASubfunctionNamesThePciFunctionAbove) {
   const Identity identity = ReadIdentity(sysfs_, "x");
   EXPECT_EQ(identity.function, DeviceFunction::kSubfunction);
   EXPECT_EQ(identity.pci_address, "0000:3b:00.0");
+  EXPECT_EQ(identity.physical_function, "0000:3b:00.0");
   EXPECT_EQ(identity.numa_node, 1);
 }
 
@@ -163,6 +182,41 @@ TEST_F(IdentityTest, GarbageIsAbsentOrMadeHarmless) {
   }
 }
 
+TEST_F(IdentityTest, HugeFilesAreCutOrAbsent) {
+  AddDevice("x");
+  const std::string huge(1 << 20, '1');
+  for (const char* file : {"node_guid", "sys_image_guid", "board_id", "fw_ver", "node_type"}) {
+    tree_.File(Base("x") + "/" + file, huge);
+  }
+  // Cut before a character, not in it, and not behind a blank.
+  tree_.File(Base("x") + "/hca_type", std::string(126, 'h') + "\xe2\x82\xac\xe2\x82\xac");
+  tree_.File(std::string(kFunction) + "/numa_node", huge);
+  Identity identity = ReadIdentity(sysfs_, "x");
+  EXPECT_EQ(identity.node_guid, "");
+  EXPECT_EQ(identity.sys_image_guid, "");
+  EXPECT_EQ(identity.node_type, "");
+  EXPECT_EQ(identity.board_id, std::string(128, '1'));
+  EXPECT_EQ(identity.firmware_version, std::string(128, '1'));
+  EXPECT_EQ(identity.hca_type, std::string(126, 'h'));
+  EXPECT_EQ(identity.numa_node, std::nullopt);
+  tree_.File(Base("x") + "/hca_type", std::string(125, 'h') + "\xe2\x82\xac and more");
+  tree_.File(Base("x") + "/board_id", std::string(127, 'b') + " and more");
+  identity = ReadIdentity(sysfs_, "x");
+  EXPECT_EQ(identity.hca_type, std::string(125, 'h') + "\xe2\x82\xac");
+  EXPECT_EQ(identity.board_id, std::string(127, 'b'));
+}
+
+TEST_F(IdentityTest, NamesOfOddBytesComeOutAsText) {
+  AddDevice("x");
+  tree_.Directory(Base("x") + "/ports/1");
+  tree_.File(std::string(kFunction) + "/net/eth\xff/dev_port", "0\n");
+  tree_.Directory("bus/pci/drivers/odd\xfe");
+  tree_.Link(std::string(kFunction) + "/driver", "../../../../bus/pci/drivers/odd\xfe");
+  const Identity identity = ReadIdentity(sysfs_, "x");
+  EXPECT_THAT(identity.netdev, ElementsAre(Pair(1, "eth\xEF\xBF\xBD")));
+  EXPECT_EQ(identity.driver, "odd\xEF\xBF\xBD");
+}
+
 TEST_F(IdentityTest, ADeviceLinkOutOfTheRootOrInALoopIsNone) {
   AddDevice("x");
   tree_.Link(Base("x") + "/device", "/usr");
@@ -223,8 +277,8 @@ TEST_F(IdentityTest, RatesToTenths) {
   EXPECT_EQ(read("56 Gb/sec (4X FDR)\n"), 56'000'000'000U);
   EXPECT_EQ(read("1600 Gb/sec (8X XDR)\n"), 1'600'000'000'000U);
   for (const char* bad :
-       {"", "\n", "0 Gb/sec", "100", "x Gb/sec", "-5 Gb/sec", "2.55 Gb/sec", "2. Gb/sec",
-        ".5 Gb/sec", "99999999999999999999 Gb/sec", "18446744073709551615 Gb/sec"}) {
+       {"", "\n", "0 Gb/sec", "100", "x Gb/sec", "-5 Gb/sec", "2.55 Gb/sec", "2.05 Gb/sec",
+        "2. Gb/sec", ".5 Gb/sec", "99999999999999999999 Gb/sec", "18446744073709551615 Gb/sec"}) {
     EXPECT_EQ(read(bad), std::nullopt) << bad;
   }
 }

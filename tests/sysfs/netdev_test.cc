@@ -92,22 +92,70 @@ TEST_F(NetdevTest, UncertainIsNone) {
 TEST_F(NetdevTest, SpeedIsThatOfTheFileOrNone) {
   const auto speed = [&](const char* text) {
     tree_.File("class/net/eth0/speed", text);
-    return ReadNetdevSpeed(sysfs_, "eth0");
+    return ReadNetdevSpeed(sysfs_, "rxe0", "eth0");
   };
   EXPECT_EQ(speed("200000\n"), 200'000'000'000U);
   EXPECT_EQ(speed("1\n"), 1'000'000U);
   for (const char* bad : {"-1\n", "0\n", "", "fast\n", "4294967295\n", "10 000\n"}) {
     EXPECT_EQ(speed(bad), std::nullopt) << bad;
   }
-  EXPECT_EQ(ReadNetdevSpeed(sysfs_, "eth1"), std::nullopt);
+  EXPECT_EQ(ReadNetdevSpeed(sysfs_, "rxe0", "eth1"), std::nullopt);
 }
 
 TEST_F(NetdevTest, SpeedOfANameThatClimbsIsNone) {
   tree_.File("class/net/eth0/speed", "10\n");
   tree_.File("class/speed", "10\n");
   for (const char* name : {"..", ".", "", "eth0/../eth0", "/eth0", "eth0/"}) {
-    EXPECT_EQ(ReadNetdevSpeed(sysfs_, name), std::nullopt) << name;
+    EXPECT_EQ(ReadNetdevSpeed(sysfs_, "rxe0", name), std::nullopt) << name;
   }
+}
+
+/// A device on a PCI function, and netdevs that go by names from its GID table.
+class NetdevSpeedTest : public NetdevTest {
+ protected:
+  void SetUp() override {
+    tree_.Directory("devices/0000:3b:00.0");
+    tree_.Link("class/infiniband/x/device", "../../../devices/0000:3b:00.0");
+    tree_.File("class/net/eth0/speed", "50000\n");
+  }
+  bool Known(const std::string& netdev) { return ReadNetdevSpeed(sysfs_, "x", netdev).has_value(); }
+};
+
+TEST_F(NetdevSpeedTest, OfTheHardwareOfTheDevice) {
+  tree_.Link("class/net/eth0/device", "../../../devices/0000:3b:00.0");
+  EXPECT_TRUE(Known("eth0"));
+  tree_.Directory("devices/0000:3b:00.0/infiniband/x");
+  EXPECT_TRUE(Known("eth0"));
+  tree_.Remove("class/net/eth0/device");
+  EXPECT_FALSE(Known("eth0"));
+  tree_.Directory("devices/0000:3b:00.0/net/eth0");
+  EXPECT_TRUE(Known("eth0"));
+}
+
+TEST_F(NetdevSpeedTest, NotOfAStrangerOfTheSameName) {
+  EXPECT_FALSE(Known("eth0"));  // on no hardware: the veth of a container
+  tree_.Directory("devices/0000:3b:00.2/infiniband/y");
+  tree_.Link("class/net/eth0/device", "../../../devices/0000:3b:00.2");
+  EXPECT_FALSE(Known("eth0"));  // a virtual function with an RDMA device of its own
+}
+
+TEST_F(NetdevSpeedTest, OfOtherHardwareWithoutAnRdmaDevice) {
+  tree_.Directory("devices/virtio3");
+  tree_.Link("class/net/eth0/device", "../../../devices/virtio3");
+  EXPECT_TRUE(Known("eth0"));  // erdma goes by the virtio NIC with its address
+}
+
+TEST_F(NetdevSpeedTest, OfWhatStandsOnTheHardware) {
+  tree_.File("class/net/bond0.7/speed", "200000\n");
+  tree_.Link("class/net/bond0.7/lower_bond0", "../bond0");
+  tree_.Link("class/net/bond0/lower_eth0", "../eth0");
+  EXPECT_FALSE(Known("bond0.7"));
+  tree_.Link("class/net/eth0/device", "../../../devices/0000:3b:00.0");
+  EXPECT_TRUE(Known("bond0.7"));
+  // Loops end.
+  tree_.Link("class/net/bond0/lower_bond0.7", "../bond0.7");
+  tree_.Remove("class/net/eth0/device");
+  EXPECT_FALSE(Known("bond0.7"));
 }
 
 class BondTest : public NetdevTest {
@@ -130,6 +178,11 @@ TEST_F(BondTest, SumOfTheMembersThatAreUp) {
   EXPECT_EQ(ReadBondSpeed(sysfs_, "x", "bond0"), 100'000'000'000U);
   Member("eth0", "down", "-1");
   EXPECT_EQ(ReadBondSpeed(sysfs_, "x", "bond0"), std::nullopt);
+}
+
+TEST_F(BondTest, AMemberThatDoesNotSayThatItIsUpIsNot) {
+  tree_.Remove("class/net/eth1/operstate");
+  EXPECT_EQ(ReadBondSpeed(sysfs_, "x", "bond0"), 100'000'000'000U);
 }
 
 TEST_F(BondTest, UnknownMemberSpeedIsNoSum) {

@@ -232,15 +232,22 @@ TEST_F(StatsSamplerTest, FurtherStepsAreTakenOneByOneInEachSlowRound) {
   Counter("counters/port_rcv_data", "0\n");
   Counter("counters/symbol_error", "0\n");
   Open();
-  sampler_->AddStep([this] { reads_.emplace_back("first"); });
-  sampler_->AddStep([this] { reads_.emplace_back("second"); });
+  int files = 0;
+  sampler_->AddStep([&] {
+    reads_.emplace_back("first " + std::to_string(++files));
+    return files % 2 != 0;  // two files a round
+  });
+  sampler_->AddStep([this] {
+    reads_.emplace_back("second");
+    return false;
+  });
   Finish();
-  EXPECT_THAT(reads_, ElementsAre("port_rcv_data", "symbol_error", "first", "second"));
+  EXPECT_THAT(reads_, ElementsAre("port_rcv_data", "symbol_error", "first 1", "first 2", "second"));
   Tick();
-  EXPECT_EQ(reads_.size(), 5U);
+  EXPECT_EQ(reads_.size(), 6U);
   clock_.Advance(seconds(14));
   Finish();
-  EXPECT_EQ(reads_.size(), 8U);
+  EXPECT_EQ(reads_.size(), 10U);
   EXPECT_EQ(reads_.back(), "second");
 }
 

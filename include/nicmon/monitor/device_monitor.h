@@ -22,6 +22,7 @@
 #include "nicmon/monitor/snapshot.h"
 #include "nicmon/monitor/stats.h"
 #include "nicmon/sysfs/files.h"
+#include "nicmon/sysfs/link_attribute_reader.h"
 #include "nicmon/sysfs/stats_sampler.h"
 
 namespace nicmon {
@@ -102,6 +103,8 @@ class DeviceMonitor {
   void CloseDead(const std::string& why);
   void SetPorts(const std::vector<uint32_t>& numbers);
   void ReadDeviceIdentity();
+  /// Where sysfs does not have the firmware's version, the verbs do.
+  void NoteFirmware();
   std::string NetdevOf(uint32_t port) const;
 
   void TakeEvents();
@@ -120,6 +123,7 @@ class DeviceMonitor {
   void StopSampling();
   bool SamplingDue(SteadyTime now) const { return sampler_ && sampler_->due() <= now; }
   void SampleOneFile();
+  bool ReadOneLinkAttribute();
   CommandResult RunCommand(const Pending& command);
   void Publish();
   PortTracker* FindPort(int number);
@@ -154,6 +158,8 @@ class DeviceMonitor {
   Duration open_backoff_{0};
   StatsHistory stats_history_;
   std::unique_ptr<StatsSampler> sampler_;   // while the device is open, or denied
+  LinkAttributeReader links_;               // driven by sampler_
+  bool links_begun_ = false;                // a round of links_ is under way
   std::optional<SteadyTime> event_wakeup_;  // of the turn, while events were taken in it
 };
 

@@ -12,7 +12,7 @@ namespace nicmon {
 enum class DeviceFunction { kPhysical, kVirtual, kSubfunction };
 
 /// Who a device is. Every field is optional (empty string, nullopt): drivers differ in what they
-/// have. Strings are valid UTF-8 and trimmed, whatever bytes the driver reports.
+/// have. Strings are valid UTF-8, trimmed and at most 128 bytes, whatever the driver reports.
 struct Identity {
   std::string node_guid;       // "0c42:a103:0065:4ba2", empty when absent or all zero
   std::string sys_image_guid;  // likewise
@@ -25,6 +25,9 @@ struct Identity {
   std::string node_type;         // "CA", "RNIC"
   DeviceFunction function = DeviceFunction::kPhysical;
   std::map<uint32_t, std::string> netdev;  // by port number
+  /// PCI address of the function that a virtual function or sub-function is part of; empty for a
+  /// physical one, and where the kernel does not show it (a VF in a guest).
+  std::string physical_function;
 };
 
 /// What sysfs says of a port when the device cannot be opened.
@@ -50,8 +53,10 @@ SysfsPort ReadPort(const SysfsFiles& sysfs, const std::string& device, uint32_t 
 std::string ReadGidNetdev(const SysfsFiles& sysfs, const std::string& device, uint32_t port,
                           uint32_t gid_index);
 
-/// Speed of a netdev in bits per second; nullopt when unknown, down or not visible here.
-std::optional<uint64_t> ReadNetdevSpeed(const SysfsFiles& sysfs, const std::string& netdev);
+/// Speed of the netdev of a device's port in bits per second; nullopt when unknown, down or not
+/// visible here (in another network namespace, where something else may have its name).
+std::optional<uint64_t> ReadNetdevSpeed(const SysfsFiles& sysfs, const std::string& device,
+                                        const std::string& netdev);
 
 /// Speed of a bond in bits per second: its members that are up, added up. nullopt when `netdev` is
 /// no bond, when a member that is up hides its speed, or when the bond is not one RDMA device: a

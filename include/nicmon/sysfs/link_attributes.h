@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 namespace nicmon {
 
@@ -12,6 +13,13 @@ struct PcieLink {
   std::optional<uint32_t> width, max_width;  // lanes
   friend bool operator==(const PcieLink&, const PcieLink&) = default;
 };
+
+/// Whether the link is slower or narrower than the device can do. What is unknown is not below.
+bool BelowMaximum(const PcieLink& link);
+
+/// For people: "32 GT/s x16", "16 GT/s x8 of 32 GT/s x16" when below its maximum; "" when nothing
+/// of the link as it is now is known.
+std::string PcieText(const PcieLink& link);
 
 /// What the netdev of a port says besides its speed. Unknown is nullopt: no netdev, none visible
 /// from here (another network namespace), or not a bond.

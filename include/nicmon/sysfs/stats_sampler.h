@@ -52,9 +52,9 @@ class StatsSampler {
   StatsSampler(const SysfsFiles& sysfs, Clock clock, StatsSamplerOptions options,
                StatsHistory& history, RateLimit& log_limit);
 
-  /// Adds something else that is read in each slow round, after the counters; a call reads at most
-  /// one file.
-  void AddStep(std::function<void()> step) { steps_.push_back(std::move(step)); }
+  /// Adds something else that is read in each slow round, after the counters: a call reads at most
+  /// one file, and it is called until it returns false, which says that nothing is left.
+  void AddStep(std::function<bool()> step) { steps_.push_back(std::move(step)); }
 
   /// A tick: traffic is due.
   void OnTick();
@@ -116,7 +116,7 @@ class StatsSampler {
   RateLimit& log_limit_;
   std::vector<Unit> units_;
   std::vector<Source> sources_;
-  std::vector<std::function<void()>> steps_;
+  std::vector<std::function<bool()>> steps_;
   Round fast_, slow_;
   SteadyTime next_slow_;
   std::optional<SteadyTime> sampled_;  // end of the last slow round
