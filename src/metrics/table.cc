@@ -257,7 +257,7 @@ constexpr MetricRow kTable[] = {
      "Times the carrier of the port's netdev came or went, since the netdev exists.",
      [](Samples& s, const Port& p) { s.Add(p.data->netdev.carrier_changes); }},
     {"nicmon_port_bond_members", kGauge, kStandard,
-     "Members of the bond that the port's netdev is or belongs to; absent without a bond.",
+     "Members of the bond that the port's netdev is; absent without a bond.",
      [](Samples& s, const Port& p) { s.Add(p.data->netdev.bond_members); }},
     {"nicmon_port_bond_members_up", kGauge, kStandard,
      "Members of the bond that are up; absent without a bond.",

@@ -3,7 +3,8 @@
 
 Every file of its table of counters is put into a sysfs tree, each source of a metric on a device of its
 own, and nicmon is run on it. Each must show up as the documented metric, times the documented scale,
-and nothing that the table does not have may show up as a counter of sysfs.
+and nothing that the table does not have may show up as a counter of sysfs. So must what a driver has of
+its own, the PCIe link and a bond.
 """
 
 import pathlib
@@ -57,7 +58,31 @@ def make_tree(root, rows):
             number + 1
     expected['nicmon_port_driver_stats_cut{device="mlx5_0",port="1"}'] = 6
     expected['nicmon_device_driver_stat{device="mlx5_0",stat="submitted_cmds"}'] = 9
+    expected.update(make_links(root, port))
     return expected
+
+
+def make_links(root, port):
+    """A slow PCIe link below mlx5_0, a bond above its port."""
+    pci = (port / "../../device").resolve()
+    mlx5_tree.write(pci / "current_link_speed", "16.0 GT/s PCIe\n")
+    mlx5_tree.write(pci / "current_link_width", "8\n")
+    net = root / "class/net"
+    for member, state in ("eth0", "up"), ("eth1", "down"):
+        mlx5_tree.write(net / member / "operstate", state + "\n")
+        (net / member / "device").symlink_to(pci)
+        (net / "bond0" / f"lower_{member}").mkdir(parents=True)
+    mlx5_tree.write(net / "bond0/bonding/slaves", "eth0 eth1\n")
+    mlx5_tree.write(net / "bond0/carrier_changes", "5\n")
+    mlx5_tree.write(port / "gid_attrs/ndevs/0", "bond0\n")
+    device, one = '{device="mlx5_0"}', '{device="mlx5_0",port="1"}'
+    return {"nicmon_device_pcie_link_speed_transfers_per_second" + device: 16 * 10**9,
+            "nicmon_device_pcie_max_link_speed_transfers_per_second" + device: 32 * 10**9,
+            "nicmon_device_pcie_link_width" + device: 8,
+            "nicmon_device_pcie_max_link_width" + device: 16,
+            "nicmon_port_netdev_carrier_changes_total" + one: 5,
+            "nicmon_port_bond_members" + one: 2,
+            "nicmon_port_bond_members_up" + one: 1}
 
 
 def scrape(program, tree, devices):
@@ -96,8 +121,8 @@ def main():
     shown = {series: value for series, value in page.items()
              if re.match(r"nicmon_(port|device)_driver_stat", series)
              or series.split("{")[0] in metrics}
-    wrong = [f"{series}: documented {value}, scraped {shown.get(series)}"
-             for series, value in expected.items() if shown.get(series) != str(value)]
+    wrong = [f"{series}: documented {value}, scraped {page.get(series)}"
+             for series, value in expected.items() if page.get(series) != str(value)]
     wrong += [f"{series} {value}: not documented" for series, value in shown.items()
               if series not in expected and not series.startswith("nicmon_device_driver_stats_cut")
               and not (series.startswith("nicmon_port_driver_stats_cut") and value == "0")]
