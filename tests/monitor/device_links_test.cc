@@ -165,7 +165,12 @@ TEST_F(DeviceLinksTest, TheFirmwareOfTheVerbsOutlivesANewIdentity) {
   gid.type = 2;
   gid.gid.raw[15] = 1;
   ASSERT_EQ(sim_.SetGids("rdma0", 1, {gid}), "");
-  Advance(seconds(1));
+  ASSERT_EQ(sim_.SetFile("class/infiniband/rdma0/hca_type", {0, "read again"}), "");
+  SimCommand change;
+  change.event = IBV_EVENT_GID_CHANGE;
+  Apply(change);
+  Turn();
+  EXPECT_EQ(Device()->identity.hca_type, "read again");
   EXPECT_EQ(Device()->identity.firmware_version, "28.42.1000");
 }
 
