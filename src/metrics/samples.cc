@@ -1,19 +1,32 @@
 #include "samples.h"
 
+#include <algorithm>
+
 namespace nicmon {
+
+prometheus::ClientMetric& Samples::Next() {
+  if (used_ == family_.metric.size()) {
+    family_.metric.emplace_back();
+  }
+  return family_.metric[used_++];
+}
 
 void Samples::Add(std::initializer_list<std::pair<std::string_view, std::string_view>> labels,
                   double value) {
-  prometheus::ClientMetric& metric = family_.metric.emplace_back();
-  metric.label.reserve(labels.size() + (common_ != nullptr ? common_->size() : 0));
+  prometheus::ClientMetric& metric = Next();
+  size_t count = common_ != nullptr ? common_->size() : 0;
+  metric.label.resize(count + labels.size());
   if (common_ != nullptr) {
-    metric.label.insert(metric.label.end(), common_->begin(), common_->end());
+    std::copy(common_->begin(), common_->end(), metric.label.begin());
   }
   for (const auto& [name, text] : labels) {
     if (!text.empty()) {
-      metric.label.push_back({std::string(name), std::string(text)});
+      metric.label[count].name = name;
+      metric.label[count].value = text;
+      ++count;
     }
   }
+  metric.label.resize(count);
   switch (family_.type) {
     case prometheus::MetricType::Counter:
       metric.counter.value = value;

@@ -13,7 +13,8 @@
 namespace nicmon {
 
 /// Collects one family's metrics. The labels of the device or port at hand are put in front of each
-/// sample's own.
+/// sample's own. Metrics that the family had before are overwritten, so that their memory is used
+/// again; Finish() ends the rest.
 class Samples {
  public:
   using Labels = std::vector<prometheus::ClientMetric::Label>;
@@ -27,7 +28,7 @@ class Samples {
   void Under(const Labels& labels) { common_ = &labels; }
 
   /// Makes room for as many subjects as the one seen so far.
-  void ReserveFor(size_t subjects) { family_.metric.reserve(family_.metric.size() * subjects); }
+  void ReserveFor(size_t subjects) { family_.metric.reserve(used_ * subjects); }
 
   void Add(double value) { Add({}, value); }
   template <typename T>
@@ -46,10 +47,15 @@ class Samples {
            double value);
 
   /// A histogram as the library collected it.
-  void AddHistogram(const prometheus::ClientMetric& metric) { family_.metric.push_back(metric); }
+  void AddHistogram(const prometheus::ClientMetric& metric) { Next() = metric; }
+
+  void Finish() { family_.metric.resize(used_); }
 
  private:
+  prometheus::ClientMetric& Next();
+
   prometheus::MetricFamily& family_;
+  size_t used_ = 0;
   const MetricsProfile profile_;
   const Labels* common_ = nullptr;
 };
