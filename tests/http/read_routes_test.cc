@@ -194,6 +194,19 @@ TEST_F(ReadRoutes, ListsAndNode) {
   EXPECT_EQ(node["version"], "1.2.3");
 }
 
+TEST_F(ReadRoutes, ThroughputIsThatOfTheLastSampleAndElseNull) {
+  node_.Change(first_, [](DeviceSnapshot& device) {
+    StatsSample sample;
+    sample.layout = std::make_shared<StatsLayout>();
+    sample.rx_bytes_per_second = 12.5e9;
+    device.ports[0].stats = std::make_shared<StatsSample>(sample);
+  });
+  Start();
+  const Json port = GetJson("/api/v1/ports/mlx5_0/1");
+  EXPECT_EQ(port["rx_gbps"], 100.0);
+  EXPECT_TRUE(port["tx_gbps"].is_null());
+}
+
 TEST_F(ReadRoutes, ThePcieLinkAndWhatIsWrongWithIt) {
   node_.Change(first_, [](DeviceSnapshot& device) {
     device.pcie = {16e9, 32e9, 8, 16};
