@@ -62,6 +62,10 @@ inline double Seconds(Duration duration) {
   return std::chrono::duration<double>(duration).count();
 }
 
+inline std::optional<double> Age(const std::optional<Duration>& age) {
+  return age ? std::optional(Seconds(*age)) : std::nullopt;
+}
+
 /// Seconds since 1970, to the millisecond as in JSON: more digits would be noise.
 inline double Seconds(WallTime time) {
   const auto milliseconds =

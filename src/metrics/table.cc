@@ -269,9 +269,7 @@ constexpr MetricRow kTable[] = {
      emit::PortStatsAvailable},
     {"nicmon_port_stats_age_seconds", kGauge, kStandard,
      "Seconds since all counters of the port were last read.",
-     [](Samples& s,
-        const Port&
-            p) { s.Add(p.stats_age ? std::optional(Seconds(*p.stats_age)) : std::nullopt); }},
+     [](Samples& s, const Port& p) { s.Add(emit::Age(p.stats_age)); }},
     {"nicmon_port_saturated_stats", kGauge, kStandard,
      "Counters that stand at their field's largest value and count no further.",
      emit::PortSaturatedStats},

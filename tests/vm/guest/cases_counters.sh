@@ -63,3 +63,30 @@ case_link_downed() {
   wait_for 10 "the netdev counts too" metric_above 1 nicmon_port_netdev_carrier_changes_total \
     'device="rxe_v0"'
 }
+
+socket_get() { curl -sS -m 10 --unix-socket "$SOCKET" "http://localhost$1" >/tmp/page 2>/dev/null; }
+socket_metric_is() {
+  local expected=$1
+  shift
+  socket_get /metrics && [ "$(paged_metric "$@")" = "$expected" ]
+}
+
+# In a network namespace of its own with a /sys of its own, as in a container without hostNetwork, the
+# kernel shows the device but none of its counters. The port is watched all the same, and somebody is told
+# what to do.
+case_other_network_namespace() {
+  add_veth v0
+  unshare -n -m sh -c 'mount -t sysfs sysfs /sys && exec /usr/bin/nicmon "$@"' nicmon \
+    --listen 127.0.0.1:0 --counters-interval 1s >"$LOG" 2>&1 &
+  PID=$!
+  echo "$PID" >/tmp/nicmon.pid
+  wait_for 30 "the port is watched" socket_metric_is 1 nicmon_port_up 'device="rxe_v0"'
+  wait_for 10 "the counters are missed" \
+    socket_metric_is 0 nicmon_port_stats_available 'device="rxe_v0"' 'family="hw_counters"'
+  equal "a counter" absent "$(paged_metric nicmon_port_link_downed_total 'device="rxe_v0"')"
+  check "the log says what to do" grep -q hostNetwork "$LOG"
+  equal "said once" 1 "$(grep -c hostNetwork "$LOG")"
+  # No counter is no reason to miss an event.
+  ip link set v0p down
+  wait_for 10 "the lost link is seen" socket_metric_is 0 nicmon_port_serving 'device="rxe_v0"'
+}
