@@ -1,5 +1,7 @@
 #include "http/json_elements.h"
 
+#include <cmath>
+
 namespace nicmon::http::json {
 namespace {
 
@@ -99,8 +101,9 @@ Json Gbps(const std::optional<uint64_t>& bps) {
   return *bps % kGiga == 0 ? Json(*bps / kGiga) : Json(static_cast<double>(*bps) / kGiga);
 }
 
+/// A measured rate: to the Mb/s, since more digits would only be those of the clock.
 Json GbpsOf(const std::optional<double>& bytes_per_second) {
-  return bytes_per_second ? Json(*bytes_per_second * 8 / 1e9) : Json();
+  return bytes_per_second ? Json(std::round(*bytes_per_second * 8 / 1e6) / 1e3) : Json();
 }
 
 std::string Netdev(const PortView& port) {

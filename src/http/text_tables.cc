@@ -120,6 +120,19 @@ std::string GbpsText(const std::optional<uint64_t>& bps) {
   return std::string(buffer.data(), end.ptr);
 }
 
+/// A measured rate in Gb/s, to a tenth.
+std::string RateText(const PortSnapshot& port,
+                     std::optional<double> StatsSample::*bytes_per_second) {
+  if (!port.stats || !(*port.stats.*bytes_per_second)) {
+    return "-";
+  }
+  std::array<char, 32> buffer;
+  const double gbps = *(*port.stats.*bytes_per_second) * 8 / 1e9;
+  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), gbps,
+                                 std::chars_format::fixed, 1);
+  return std::string(buffer.data(), end.ptr);
+}
+
 std::string NetdevText(const PortView& port) {
   const auto& netdevs = port.device->identity.netdev;
   const auto netdev = netdevs.find(port.data->number);
@@ -136,8 +149,8 @@ std::string NetdevText(const PortView& port) {
 }
 
 std::string PortTable(const std::vector<const PortView*>& ports) {
-  std::vector<Row> rows = {{"PORT", "SERVING", "STATE", "PHYSICAL", "GBPS", "EXPECTED", "NETDEV",
-                            "PCI", "REQUIRED", "FLAPS", "PAUSED"}};
+  std::vector<Row> rows = {{"PORT", "SERVING", "STATE", "PHYSICAL", "GBPS", "EXPECTED", "RX", "TX",
+                            "NETDEV", "PCI", "REQUIRED", "FLAPS", "PAUSED"}};
   for (const PortView* port : ports) {
     const PortSnapshot& data = *port->data;
     rows.push_back(
@@ -146,9 +159,10 @@ std::string PortTable(const std::vector<const PortView*>& ports) {
              (port->stale ? " (stale)" : ""),
          std::string(data.physical_state ? PhysicalStateName(*data.physical_state) : "-"),
          GbpsText(data.effective_speed_bps), GbpsText(port->expected_speed_bps),
-         OrDash(NetdevText(*port)), OrDash(port->device->identity.pci_address),
-         port->required ? "yes" : "no", std::to_string(data.counts.flaps),
-         OrDash(PauseText(*port))});
+         RateText(data, &StatsSample::rx_bytes_per_second),
+         RateText(data, &StatsSample::tx_bytes_per_second), OrDash(NetdevText(*port)),
+         OrDash(port->device->identity.pci_address), port->required ? "yes" : "no",
+         std::to_string(data.counts.flaps), OrDash(PauseText(*port))});
   }
   return TableOr(rows, "no ports");
 }

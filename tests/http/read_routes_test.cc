@@ -198,13 +198,16 @@ TEST_F(ReadRoutes, ThroughputIsThatOfTheLastSampleAndElseNull) {
   node_.Change(first_, [](DeviceSnapshot& device) {
     StatsSample sample;
     sample.layout = std::make_shared<StatsLayout>();
-    sample.rx_bytes_per_second = 12.5e9;
+    sample.rx_bytes_per_second = 12.5e9 + 1.25;  // nobody wants to read the ten bits
     device.ports[0].stats = std::make_shared<StatsSample>(sample);
   });
   Start();
   const Json port = GetJson("/api/v1/ports/mlx5_0/1");
   EXPECT_EQ(port["rx_gbps"], 100.0);
   EXPECT_TRUE(port["tx_gbps"].is_null());
+  const auto table = Ask(tcp(), "GET /api/v1/ports/mlx5_0/1?format=text");
+  ASSERT_TRUE(table);
+  EXPECT_NE(table->body.find("  100.0  -  "), std::string::npos) << table->body;
 }
 
 TEST_F(ReadRoutes, ThePcieLinkAndWhatIsWrongWithIt) {
