@@ -22,8 +22,8 @@ as_root() {
 }
 
 readonly BUILD_PACKAGES=(g++ cmake ninja-build pkg-config libspdlog-dev prometheus-cpp-dev
-  libcpp-httplib-dev nlohmann-json3-dev libcli11-dev libssl-dev zlib1g-dev libibverbs-dev
-  ibverbs-providers)
+  libcpp-httplib-dev nlohmann-json3-dev libcli11-dev libssl-dev libsqlite3-dev zlib1g-dev
+  libibverbs-dev ibverbs-providers)
 
 missing_packages() {
   local package

@@ -23,14 +23,19 @@ ViewOptions MakeViewOptions(const Config& config) {
   return options;
 }
 
-NodeMonitorOptions MakeMonitorOptions(const Config& config) {
+NodeMonitorOptions MakeMonitorOptions(const Config& config, const Journal& journal) {
   NodeMonitorOptions options;
+  options.record = journal.recorder();
   options.tick = config.tick;
   options.settle = config.settle;
   options.counters_interval = config.counters_interval;
   options.all_functions = config.all_functions;
   options.watch_device = DeviceFilter(config);
   return options;
+}
+
+JournalOptions MakeJournalOptions(const Config& /*config*/) {
+  return {};
 }
 
 }  // namespace
@@ -41,9 +46,13 @@ Node::Node(const Config& config)
       reloads_files_(!config.admin_token_file.empty()),
       hardware_(OpenHardware(config)),
       holds_(std::make_shared<Holds>(clock_)),
-      monitor_(hardware_.verbs, hardware_.sysfs, clock_, MakeMonitorOptions(config), holds_),
+      journal_(MakeJournalOptions(config), clock_),
+      monitor_(hardware_.verbs, hardware_.sysfs, clock_, MakeMonitorOptions(config, journal_),
+               holds_),
       http_stats_(std::make_shared<HttpStats>()),
-      watchdog_(holds_, [this](DeviceId id) { monitor_.Submit(id, CommandKind::kPoke, 0); }),
+      watchdog_(
+          holds_, [this](DeviceId id) { monitor_.Submit(id, CommandKind::kPoke, 0); },
+          journal_.recorder()),
       last_second_(clock_.steady().time_since_epoch().count()),
       http_(MakeServer(config)) {}
 
@@ -72,6 +81,8 @@ Backend Node::MakeBackend() {
   };
   backend.forget_device = [this](DeviceId device) { return monitor_.Forget(device); };
   backend.holds = holds_;
+  backend.record = journal_.recorder();
+  backend.events = [this](const EventQuery& query) { return journal_.Query(query); };
   backend.metrics = [this] { return Metrics(); };
   backend.healthy = [this] {
     return clock_.steady() - SteadyTime(Duration(last_second_.load())) < kHealthyFor;
@@ -111,11 +122,13 @@ std::string Node::Metrics() {
   input.port_query = stats.port_query_seconds.Collect();
   input.http = http_stats_->Read();
   input.log_suppressed = log::SuppressedCount();
+  input.journal_dropped = journal_.dropped();
   input.process = ReadProcess();
   return RenderPage(input);
 }
 
 void Node::Start() {
+  journal_.Start();
   monitor_.Start();
   http_->Start();
   log::Info("serving", {{"listen", http_->tcp_address()},
@@ -142,6 +155,9 @@ void Node::Stop() {
   }
   if (!http_->Stop(milliseconds(400))) {
     log::Warning("a request is still being answered, leaving it behind");
+  }
+  if (!journal_.Stop(milliseconds(200))) {
+    log::Warning("the history's disk does not answer, its last records may be lost");
   }
 }
 

@@ -8,9 +8,9 @@
 namespace nicmon {
 
 void Watchdog::Turn(const NodeView& view) {
-  EndHolds();
+  EndHolds(view.now);
   for (const DeviceView& device : view.devices) {
-    LogStalled(device);
+    LogStalled(device, view.now);
   }
   if (view.discovery_stalled != discovery_stalled_) {
     discovery_stalled_ = view.discovery_stalled;
@@ -22,18 +22,48 @@ void Watchdog::Turn(const NodeView& view) {
   }
 }
 
-void Watchdog::EndHolds() {
+void Watchdog::EndHolds(WallTime now) {
   for (const Hold& hold : holds_->Expire()) {
     log::Info("hold has run out", {{"device", hold.device},
                                    {"port", std::to_string(hold.port.second)},
                                    {"id", hold.id},
                                    {"reason", hold.reason},
                                    {"by", hold.by}});
+    Transition event;
+    event.time = now;
+    event.type = TransitionType::kHold;
+    event.device = hold.device;
+    event.port = hold.port.second;
+    event.cause = "expired";
+    event.before = "held by " + hold.by;
+    event.note = hold.reason;
+    event.hold = hold.id;
+    event.until = hold.until ? Rfc3339(*hold.until) : "";
+    Record(std::move(event));
     poke_(hold.port.first);
   }
 }
 
-void Watchdog::LogStalled(const DeviceView& device) {
+void Watchdog::RecordStalled(const DeviceView& device, WallTime now, bool stalled) const {
+  const std::string status(DeviceStatusName(device.data->status));
+  Transition event;
+  event.time = now;
+  event.type = TransitionType::kDevice;
+  event.device = device.data->name;
+  event.cause = "watchdog";
+  event.before = stalled ? status : "stalled";
+  event.after = stalled ? "stalled" : status;
+  event.note = stalled ? "does not answer: stuck in " + device.stalled_call : "answers again";
+  Record(std::move(event));
+}
+
+void Watchdog::Record(Transition event) const {
+  if (record_) {
+    record_(std::move(event));
+  }
+}
+
+void Watchdog::LogStalled(const DeviceView& device, WallTime now) {
   const bool was_stalled = stalled_.contains(device.data->id);
   if (device.stalled && !was_stalled) {
     using Seconds = std::chrono::duration<double>;
@@ -43,9 +73,11 @@ void Watchdog::LogStalled(const DeviceView& device) {
                   {"call", device.stalled_call},
                   {"seconds", std::to_string(tenths / 10) + "." + std::to_string(tenths % 10)}});
     stalled_.insert(device.data->id);
+    RecordStalled(device, now, true);
   } else if (!device.stalled && was_stalled) {
     log::Info("device answers again", {{"device", device.data->name}});
     stalled_.erase(device.data->id);
+    RecordStalled(device, now, false);
   }
 }
 

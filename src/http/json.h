@@ -31,6 +31,8 @@ std::string Device(const DeviceView& device);
 std::string Ports(const NodeView& view);
 std::string Port(const PortView& port);
 std::string HoldList(const NodeView& view);
+std::string Events(const EventPage& page);
+std::string AuditList(const EventPage& page);
 
 /// Reply of pause: the hold, its end and what it does.
 std::string Paused(const Hold& hold, const std::string& device, std::string_view effect);

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "nicmon/monitor/transition.h"
 #include "nicmon/monitor/view.h"
 
 /// What the documents of json.h are made of. For json_*.cc only. Unknown is null.
@@ -31,5 +32,6 @@ std::string Netdev(const PortView& port);
 Json PortJson(const PortView& port);
 Json DeviceJson(const DeviceView& device);
 Json HoldJson(const Hold& hold, const std::string& device, bool orphaned);
+Json EventJson(const Transition& event);
 
 }  // namespace nicmon::http::json

@@ -4,6 +4,7 @@
 #include "http/access.h"
 #include "http/json.h"
 #include "http/parameters.h"
+#include "http/records.h"
 #include "http/route_table.h"
 #include "http/service.h"
 #include "nicmon/base/log.h"
@@ -24,6 +25,7 @@ void LogRefusal(Service& service, const Route& route, const Request& request, in
                                               {"peer", request.peer.address},
                                               {"status", std::to_string(status)},
                                               {"left_out", std::to_string(*left_out)}});
+    TellRefused(service, request, route.name, status, *left_out);
   }
 }
 
@@ -43,6 +45,7 @@ void LogAction(const Route& route, const Call& call, const Reply& reply) {
                                     {"held_by", audit.held_by},
                                     {"status", std::to_string(reply.status)}};
   std::erase_if(fields, [](const log::Field& field) { return field.value.empty(); });
+  TellAction(call, route.name, reply.status);
   log::WriteFields(ok ? log::Level::kInfo : log::Level::kWarning, "operator action", fields);
 }
 

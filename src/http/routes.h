@@ -16,6 +16,8 @@ Reply GetPorts(Call& call);
 Reply GetPort(Call& call);
 Reply GetHolds(Call& call);
 Reply GetSelect(Call& call);
+Reply GetEvents(Call& call);
+Reply GetAudit(Call& call);
 
 Reply PostPause(Call& call);
 Reply PostResume(Call& call);

@@ -1,5 +1,6 @@
 #include "http/json.h"
 #include "http/lookup.h"
+#include "http/records.h"
 #include "http/routes.h"
 #include "http/times.h"
 
@@ -107,6 +108,7 @@ Reply PostPause(Call& call) {
                              "resume it first, or send replace=true", hold, target->name(), false));
   }
   RecordHold(call, hold);
+  TellHold(call, "pause", hold, target->name(), true);
   call.service.backend.submit(target->device->data->id, CommandKind::kPoke, 0);
   return JsonReply(200, json::Paused(hold, target->name(), kEffect));
 }
@@ -133,6 +135,7 @@ Reply PostResume(Call& call) {
     return JsonReply(200, json::Resumed(false, nullptr, target->name()));
   }
   RecordLifted(call, lifted);
+  TellHold(call, "resume", lifted, target->name(), false);
   call.service.backend.submit(target->device->data->id, CommandKind::kPoke, 0);
   return JsonReply(200, json::Resumed(true, &lifted, target->name()));
 }
@@ -149,6 +152,7 @@ Reply DeleteHold(Call& call) {
   call.audit.device = device;
   call.audit.port = std::to_string(dropped.port.second);
   RecordLifted(call, dropped);
+  TellHold(call, "delete", dropped, device, false);
   if (!orphaned) {
     call.service.backend.submit(dropped.port.first, CommandKind::kPoke, 0);
   }

@@ -1,42 +1,12 @@
 #include "http/gzip.h"
 #include "http/json.h"
 #include "http/lookup.h"
+#include "http/render.h"
 #include "http/routes.h"
 #include "http/status_page.h"
-#include "http/text.h"
 #include "http/text_tables.h"
 
 namespace nicmon::http {
-namespace {
-
-/// Whether the client wants a table: `format` decides, else an Accept header that prefers plain
-/// text to JSON.
-Expected<bool> WantsText(const Call& call) {
-  if (const std::string* format = call.Find("format"); format != nullptr) {
-    if (*format != "text" && *format != "json") {
-      return ErrorReply(400, "invalid_parameter", "format is not known", "format=json or text");
-    }
-    return *format == "text";
-  }
-  const std::string* accept = call.request.Header("accept");
-  if (accept == nullptr) {
-    return false;
-  }
-  const double text = ListedQuality(*accept, "text/plain").value_or(0);
-  return text > ListedQuality(*accept, "application/json").value_or(0);
-}
-
-template <typename Text, typename Json>
-Reply Render(const Call& call, Text text, Json json) {
-  auto wants_text = WantsText(call);
-  if (!wants_text) {
-    return wants_text.error;
-  }
-  return *wants_text ? TextReply(200, text()) : JsonReply(200, json());
-}
-
-}  // namespace
-
 Reply GetMetrics(Call& call) {
   Reply reply;
   reply.content_type = "text/plain; version=0.0.4; charset=utf-8";

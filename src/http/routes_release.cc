@@ -3,6 +3,7 @@
 
 #include "http/json.h"
 #include "http/lookup.h"
+#include "http/records.h"
 #include "http/routes.h"
 #include "http/times.h"
 
@@ -88,6 +89,7 @@ Expected<WallTime> Release(Call& call, std::vector<Waiting>* devices) {
   call.audit.until = Rfc3339(release.until);
   for (Waiting& device : *devices) {
     call.service.backend.holds->SetRelease(device.id, release);
+    TellRelease(call, device.name, true);
     device.pending = call.service.backend.submit(device.id, CommandKind::kPoke, 0);
   }
   WaitFor(call, devices, true);
@@ -98,7 +100,10 @@ Expected<WallTime> Release(Call& call, std::vector<Waiting>* devices) {
 bool Reopen(Call& call, std::vector<Waiting>* devices) {
   bool changed = false;
   for (Waiting& device : *devices) {
-    changed = call.service.backend.holds->ClearRelease(device.id) || changed;
+    if (call.service.backend.holds->ClearRelease(device.id)) {
+      changed = true;
+      TellRelease(call, device.name, false);
+    }
     device.pending = call.service.backend.submit(device.id, CommandKind::kPoke, 0);
   }
   WaitFor(call, devices, false);

@@ -8,6 +8,7 @@ target_sources(
           ${CMAKE_CURRENT_SOURCE_DIR}/http/gzip.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/http/http_stats.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/http/json_elements.cc
+          ${CMAKE_CURRENT_SOURCE_DIR}/http/json_history.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/http/json_reader.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/http/json_replies.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/http/json_simulator.cc
@@ -16,10 +17,13 @@ target_sources(
           ${CMAKE_CURRENT_SOURCE_DIR}/http/listening_socket.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/http/lookup.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/http/parameters.cc
+          ${CMAKE_CURRENT_SOURCE_DIR}/http/records.cc
+          ${CMAKE_CURRENT_SOURCE_DIR}/http/render.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/http/request_head.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/http/route_table.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/http/router.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/http/routes_control.cc
+          ${CMAKE_CURRENT_SOURCE_DIR}/http/routes_history.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/http/routes_hold.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/http/routes_read.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/http/routes_release.cc

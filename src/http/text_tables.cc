@@ -47,6 +47,15 @@ std::string TableOr(const std::vector<Row>& rows, const std::string& empty) {
   return rows.size() > 1 ? Aligned(rows) : empty + "\n";
 }
 
+/// "mlx5_0/1", "mlx5_0", or "-" for the node.
+std::string EventTarget(const Transition& event) {
+  return OrDash(event.port != 0 ? event.device + "/" + std::to_string(event.port) : event.device);
+}
+
+std::string NextPage(const EventPage& page) {
+  return page.next ? "older ones: before=" + std::to_string(*page.next) + "\n" : "";
+}
+
 PciOrder DeviceOrder(const DeviceView& device) {
   PortView port;
   const PortSnapshot none;
@@ -191,6 +200,30 @@ std::string HoldTable(const NodeView& view) {
     }
   }
   return TableOr(rows, "no holds");
+}
+
+std::string EventTable(const EventPage& page) {
+  std::vector<Row> rows = {
+      {"TIME", "TYPE", "PORT", "CAUSE", "BEFORE", "AFTER", "BY", "HOLD", "UNTIL", "NOTE"}};
+  for (const Transition& event : page.events) {
+    rows.push_back({Rfc3339(event.time), std::string(TransitionTypeName(event.type)),
+                    EventTarget(event), OrDash(event.cause), OrDash(event.before),
+                    OrDash(event.after), OrDash(event.by), OrDash(event.hold), OrDash(event.until),
+                    OrDash(event.note)});
+  }
+  return TableOr(rows, "no events") + NextPage(page);
+}
+
+std::string AuditTable(const EventPage& page) {
+  std::vector<Row> rows = {{"TIME", "ACTION", "PORT", "RESULT", "STATUS", "WHO", "BY", "HOLD",
+                            "UNTIL", "HELD_BY", "REASON"}};
+  for (const Transition& event : page.events) {
+    rows.push_back({Rfc3339(event.time), OrDash(event.cause), EventTarget(event),
+                    OrDash(event.after), std::to_string(event.status), OrDash(event.who),
+                    OrDash(event.by), OrDash(event.hold), OrDash(event.until), OrDash(event.before),
+                    OrDash(event.note)});
+  }
+  return TableOr(rows, "no operator actions") + NextPage(page);
 }
 
 }  // namespace nicmon::http

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "nicmon/monitor/transition.h"
 #include "nicmon/monitor/view.h"
 
 namespace nicmon::http {
@@ -24,5 +25,8 @@ std::string GbpsText(const std::optional<uint64_t>& bps);
 std::string PortTable(const std::vector<const PortView*>& ports);
 std::string DeviceTable(const std::vector<const DeviceView*>& devices);
 std::string HoldTable(const NodeView& view);
+/// Newest first, with a line about the next page where there is one.
+std::string EventTable(const EventPage& page);
+std::string AuditTable(const EventPage& page);
 
 }  // namespace nicmon::http

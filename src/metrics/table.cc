@@ -85,6 +85,9 @@ constexpr MetricRow kTable[] = {
     {"nicmon_log_suppressed_total", kCounter, kStandard,
      "Log records left out: repeats, and what a reader of the log was too slow for.",
      [](Samples& s, const In& in) { s.Add(static_cast<double>(in.log_suppressed)); }},
+    {"nicmon_journal_dropped_total", kCounter, kStandard,
+     "Records of the history left out: they came too fast, or could not be written.",
+     [](Samples& s, const In& in) { s.Add(static_cast<double>(in.journal_dropped)); }},
 
     // The process, under the names that every Prometheus client has.
     {"process_cpu_seconds_total", kCounter, kStandard, "User and system CPU time in seconds.",

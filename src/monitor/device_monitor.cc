@@ -27,10 +27,12 @@ DeviceMonitor::DeviceMonitor(DeviceId id, std::shared_ptr<const MonitorShared> s
   context_.id = id;
   context_.settle = shared_->settle;
   context_.holds = shared_->holds;
+  context_.record = shared_->record;
   data_.id = id;
   data_.name = sighting_.name;
   data_.kernel_index = sighting_.kernel_index;
   data_.detail = "being opened for the first time";
+  Record("discovery", "", "opening", "found");
   last_tick_ = next_open_ = shared_->clock.steady();
   next_tick_ = last_tick_ + shared_->tick;
   Publish();

@@ -51,6 +51,7 @@ void DeviceMonitor::ApplyDiscovery(const std::optional<DeviceSighting>& sighting
   const bool renamed = sighting->name != sighting_.name;
   if (renamed) {
     log::Info("device was renamed", {{"device", sighting->name}, {"was", sighting_.name}});
+    Record("rename", sighting_.name, sighting->name, "the device was renamed");
   }
   sighting_ = *sighting;
   present_ = true;
@@ -87,8 +88,7 @@ void DeviceMonitor::ApplyRelease() {
           "the device is gone; it is opened again when it comes back");
     return;
   }
-  data_.status = DeviceStatus::kOpening;
-  data_.detail = "being opened after a release";
+  SetStatus(DeviceStatus::kOpening, "being opened after a release");
   open_backoff_ = Duration(0);
   next_open_ = shared_->clock.steady();
 }
@@ -131,8 +131,7 @@ void DeviceMonitor::Open() {
 
 void DeviceMonitor::Opened() {
   ++data_.opens_ok;
-  data_.status = DeviceStatus::kOpen;
-  data_.detail.clear();
+  SetStatus(DeviceStatus::kOpen, "");
   open_backoff_ = Duration(0);
   eio_ticks_ = 0;
   const DeviceAttributes& attributes = device_->attributes();
@@ -167,11 +166,11 @@ void DeviceMonitor::OpenFailed(bool denied, const std::string& why) {
   if (was_denied && !denied) {
     Close(DeviceStatus::kFatal, PauseReason::kFatal, why);  // sysfs is no longer what is shown
   } else if (denied) {
-    data_.status = DeviceStatus::kDenied;
-  } else if (data_.status != DeviceStatus::kFatal) {
-    data_.status = DeviceStatus::kOpening;
+    SetStatus(DeviceStatus::kDenied, why);
+  } else {
+    SetStatus(data_.status == DeviceStatus::kFatal ? DeviceStatus::kFatal : DeviceStatus::kOpening,
+              why);
   }
-  data_.detail = why;
   if (!denied) {
     // After a release it is no maintenance any more that keeps these ports down.
     for (const auto& port : ports_) {
@@ -211,12 +210,38 @@ void DeviceMonitor::Close(DeviceStatus status, PauseReason reason, const std::st
                 {"status", std::string(DeviceStatusName(status))},
                 {"reason", detail}});
   }
-  data_.status = status;
-  data_.detail = detail;
+  SetStatus(status, detail);
   for (const auto& port : ports_) {
     port->OnClosed(reason, detail, Time());
   }
   next_open_ = shared_->clock.steady() + open_backoff_;
+}
+
+/// The one place where the status changes, so that the history misses none: several changes in one
+/// turn are published as one.
+void DeviceMonitor::SetStatus(DeviceStatus status, const std::string& detail) {
+  if (data_.status != status) {
+    Record("status", std::string(DeviceStatusName(data_.status)),
+           std::string(DeviceStatusName(status)), detail);
+  }
+  data_.status = status;
+  data_.detail = detail;
+}
+
+void DeviceMonitor::Record(std::string cause, std::string before, std::string after,
+                           std::string note) const {
+  if (!shared_->record) {
+    return;
+  }
+  Transition event;
+  event.time = shared_->clock.wall();
+  event.type = TransitionType::kDevice;
+  event.device = data_.name;
+  event.cause = std::move(cause);
+  event.before = std::move(before);
+  event.after = std::move(after);
+  event.note = std::move(note);
+  shared_->record(std::move(event));
 }
 
 void DeviceMonitor::SetPorts(const std::vector<uint32_t>& numbers) {

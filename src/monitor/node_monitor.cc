@@ -159,6 +159,7 @@ class NodeMonitor::Impl {
         break;
       case RosterChange::Kind::kDrop:
         log::Info("virtual function is gone", {{"device", change.sighting.name}});
+        RecordGone(change.sighting.name);
         Drop(change.id);
         break;
     }
@@ -177,6 +178,18 @@ class NodeMonitor::Impl {
       monitor->Run();
       self->threads_.Done();
     }).detach();
+  }
+
+  void RecordGone(const std::string& device) const {
+    if (shared_->record) {
+      Transition event;
+      event.time = shared_->clock.wall();
+      event.type = TransitionType::kDevice;
+      event.device = device;
+      event.cause = "discovery";
+      event.note = "the virtual function is gone and not watched any more";
+      shared_->record(std::move(event));
+    }
   }
 
   void Drop(DeviceId id) {
@@ -212,6 +225,7 @@ NodeMonitor::NodeMonitor(std::shared_ptr<const VerbsApi> verbs, SysfsFiles sysfs
   shared->stats = std::make_shared<NodeStats>();
   shared->tick = options.tick;
   shared->settle = options.settle;
+  shared->record = options.record;
   shared->counters_interval = options.counters_interval;
   impl_ = std::make_shared<Impl>(std::move(shared), std::move(options));
 }

@@ -22,7 +22,9 @@ double MeasuredLoad(const StatsSample* stats) {
   return std::max(stats->rx_bytes_per_second.value_or(0), stats->tx_bytes_per_second.value_or(0));
 }
 
-const char* SourceName(QuerySource source) {
+}  // namespace
+
+std::string_view QuerySourceName(QuerySource source) {
   switch (source) {
     case QuerySource::kEvent:
       return "event";
@@ -33,8 +35,6 @@ const char* SourceName(QuerySource source) {
   }
   return "";
 }
-
-}  // namespace
 
 PortTracker::PortTracker(uint32_t number, TrackerContext& context) : context_(context) {
   data_.number = number;
@@ -100,7 +100,9 @@ void PortTracker::PauseLink(bool count, QuerySource source, Now now) {
     return;
   }
   ++data_.counts.link_pauses;
-  Log("/lost", log::Level::kWarning, "port lost its link", {{"source", SourceName(source)}}, now);
+  link_change_.lost = true;
+  Log("/lost", log::Level::kWarning, "port lost its link",
+      {{"source", std::string(QuerySourceName(source))}}, now);
 }
 
 void PortTracker::Activate(QuerySource source, Now now) {
@@ -109,6 +111,8 @@ void PortTracker::Activate(QuerySource source, Now now) {
   }
   if (std::exchange(link_pause_counted_, false)) {
     ++data_.counts.flaps;
+    link_change_.recovered_after =
+        now.wall - data_.pause_since[static_cast<size_t>(PauseReason::kLink)];
   }
   switch (source) {
     case QuerySource::kEvent:
@@ -125,12 +129,13 @@ void PortTracker::Activate(QuerySource source, Now now) {
   gid_scan_until_ = now.steady + kGidScanAfterRecovery;
   Log("/recovered", log::Level::kInfo,
       source == QuerySource::kTick ? "port recovered, no event was seen" : "port recovered",
-      {{"source", SourceName(source)}}, now);
+      {{"source", std::string(QuerySourceName(source))}}, now);
 }
 
 void PortTracker::OnTick(Duration elapsed, Now now) {
   if (std::exchange(missed_pending_, false)) {
     ++data_.counts.missed_events;
+    RecordMissedEvent(now);
   }
   const auto holds = context_.holds->snapshot();
   const PortKey key{context_.id, data_.number};
@@ -199,6 +204,7 @@ void PortTracker::ClearHardware() {
 
 void PortTracker::OnClosed(PauseReason reason, const std::string& note, Now now) {
   ClearHardware();
+  RecordLink(QuerySource::kEvent, now);  // a loss that no query can follow any more
   ClearSettling();
   // One owner of the port at a time: a release takes a dead device over, and the other way round.
   data_.pauses.Clear(reason == PauseReason::kFatal ? PauseReason::kReleased : PauseReason::kFatal);
@@ -236,6 +242,8 @@ void PortTracker::OnGid(std::optional<Gid> gid, const std::string& note, Now now
   const std::optional<Gid> before = std::exchange(known_gid_, gid);
   if (before && (before->index != gid->index || before->bytes != gid->bytes)) {
     ++data_.counts.gid_changes;
+    Record(TransitionType::kGid, "scan", GidText(*before), GidText(*gid),
+           "index " + std::to_string(before->index) + " to " + std::to_string(gid->index), now);
     log::Info("port GID moved", {DeviceField(),
                                  PortField(),
                                  {"from", GidText(*before)},

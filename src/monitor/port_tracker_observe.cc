@@ -45,6 +45,7 @@ void PortTracker::ObserveFailure(const PortObservation& seen, QuerySource source
     data_.event_evidence = true;
     Activate(source, now);
   }
+  RecordLink(source, now);
   // A new error is told at once, the same one again only now and then.
   Log("/query/" + std::to_string(seen.error), log::Level::kWarning,
       new_error ? "port query failed, its last state is kept and marked stale"
@@ -67,6 +68,8 @@ void PortTracker::Observe(const PortObservation& seen, QuerySource source, Now n
     // The hardware has the last word about what its last event said.
     if (reads_active != (*last_port_event_ == PortEvent::kPortActive)) {
       ++data_.counts.spurious_events;
+      Record(TransitionType::kMismatch, "event", "", std::string(PortStateName(seen.state)),
+             "spurious event: " + std::string(PortEventName(*last_port_event_)), now);
     }
   }
   const bool watched_before = observed_ && !reopened_;
@@ -80,8 +83,9 @@ void PortTracker::Observe(const PortObservation& seen, QuerySource source, Now n
   data_.mtu_bytes = seen.mtu_bytes;
   SetState(seen.state, now);
   ObserveLink(source, now);
-  ObserveSpeed(seen);
-  ObserveLids(seen);
+  RecordLink(source, now);
+  ObserveSpeed(seen, source, now);
+  ObserveLids(seen, source, now);
   observed_ = true;
   reopened_ = false;
 }
@@ -93,10 +97,12 @@ void PortTracker::SetState(std::optional<int> state, Now now) {
   }
   const std::optional<int> before = std::exchange(known_state_, state);
   if (!before) {
+    link_change_.seen_first = true;
     log::Info("port seen for the first time",
               {DeviceField(), PortField(), {"state", std::string(PortStateName(*state))}});
     return;
   }
+  link_change_.before = before;
   data_.last_change = now.wall;
   if (*state == kStateActive) {
     ++data_.counts.to_active;
@@ -120,7 +126,7 @@ void PortTracker::ObserveLink(QuerySource source, Now now) {
   }
 }
 
-void PortTracker::ObserveSpeed(const PortObservation& seen) {
+void PortTracker::ObserveSpeed(const PortObservation& seen, QuerySource source, Now now) {
   if (!data_.up()) {
     // What a port that is not ACTIVE reports are leftovers. The estimate stays as it was.
     ClearSpeed();
@@ -135,6 +141,8 @@ void PortTracker::ObserveSpeed(const PortObservation& seen) {
     const std::optional<uint64_t> before = std::exchange(known_speed_, seen.effective_speed_bps);
     if (before && before != known_speed_) {
       ++data_.counts.speed_changes;
+      Record(TransitionType::kSpeed, std::string(QuerySourceName(source)), Gbps(before),
+             Gbps(known_speed_), "", now);
       log::Write(*known_speed_ < *before ? log::Level::kWarning : log::Level::kInfo,
                  "port speed changed",
                  {DeviceField(), PortField(), {"from", Gbps(before)}, {"to", Gbps(known_speed_)}});
@@ -145,7 +153,7 @@ void PortTracker::ObserveSpeed(const PortObservation& seen) {
   context_.holds->NoteActive({context_.id, data_.number}, data_.effective_speed_bps);
 }
 
-void PortTracker::ObserveLids(const PortObservation& seen) {
+void PortTracker::ObserveLids(const PortObservation& seen, QuerySource source, Now now) {
   data_.lid.reset();
   data_.sm_lid.reset();
   if (seen.link_layer != "InfiniBand" || !data_.up()) {
@@ -156,6 +164,8 @@ void PortTracker::ObserveLids(const PortObservation& seen) {
   const std::optional<uint32_t> before = std::exchange(known_lid_, seen.lid);
   if (before && seen.lid && *before != *seen.lid) {
     ++data_.counts.lid_changes;
+    Record(TransitionType::kLid, std::string(QuerySourceName(source)), std::to_string(*before),
+           std::to_string(*seen.lid), "", now);
     log::Info("port LID changed", {DeviceField(),
                                    PortField(),
                                    {"from", std::to_string(*before)},

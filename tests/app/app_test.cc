@@ -83,13 +83,17 @@ NodeView ViewWithDevice(bool stalled) {
 
 TEST(Watchdog, LogsWhatBeginsAndEndsToBeStuckOnce) {
   LogCapture capture;
-  Watchdog watchdog(std::make_shared<Holds>(Clock::Real()), [](DeviceId) {});
+  std::vector<std::string> told;
+  Watchdog watchdog(
+      std::make_shared<Holds>(Clock::Real()), [](DeviceId) {},
+      [&](const Transition& event) { told.push_back(event.before + ">" + event.after); });
   NodeView stuck = ViewWithDevice(true);
   stuck.discovery_stalled = true;
   for (const NodeView& view :
        {ViewWithDevice(false), stuck, stuck, ViewWithDevice(false), ViewWithDevice(false)}) {
     watchdog.Turn(view);
   }
+  EXPECT_THAT(told, ElementsAre("opening>stalled", "stalled>opening"));
   EXPECT_THAT(
       capture.Records(),
       ElementsAre("WARNING device does not answer, its ports do not serve device=mlx5_0 "
@@ -107,13 +111,20 @@ TEST(Watchdog, EndsHoldsThatHaveRunOutAndPokesTheirDevice) {
   Hold hold;
   holds->Pause({7, 1}, "mlx5_0", "bad cable", "ann", *now + std::chrono::seconds(10), false, &hold);
   std::vector<DeviceId> poked;
-  Watchdog watchdog(holds, [&](DeviceId id) { poked.push_back(id); });
+  std::vector<Transition> told;
+  Watchdog watchdog(
+      holds, [&](DeviceId id) { poked.push_back(id); },
+      [&](Transition event) { told.push_back(std::move(event)); });
   watchdog.Turn({});
   EXPECT_THAT(poked, IsEmpty());
   *now += std::chrono::seconds(11);
   watchdog.Turn({});
   watchdog.Turn({});
   EXPECT_THAT(poked, ElementsAre(7));
+  ASSERT_EQ(told.size(), 1U);
+  EXPECT_EQ(told[0].type, TransitionType::kHold);
+  EXPECT_EQ(told[0].device + told[0].cause + told[0].before, "mlx5_0expiredheld by ann");
+  EXPECT_EQ(told[0].hold, hold.id);
   EXPECT_THAT(capture.Records(), ElementsAre("INFO hold has run out device=mlx5_0 port=1 id=" +
                                              hold.id + " reason=\"bad cable\" by=ann"));
 }

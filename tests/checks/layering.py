@@ -20,7 +20,7 @@ ALLOWED = {
     "device": ["base", "verbs"],
     # verbs_api.h is the seam that main fills in; events, drain and speeds are plain tables and loops.
     "monitor": ["base", "device", "sysfs", "verbs"],
-    "history": ["base", "monitor/snapshot.h", "monitor/view.h"],
+    "history": ["base", "monitor/transition.h"],
     # Commands reach the monitor through functions given by main, never through its classes. Of
     # sysfs metrics see tables and values only.
     "metrics": ["base", "config/config.h", "http/http_stats.h", "monitor/snapshot.h",
@@ -28,7 +28,7 @@ ALLOWED = {
                 "device/port_values.h", "sysfs/counter_table.h", "sysfs/stats.h"],
     # verbs/events.h for the simulator's commands: a table of names.
     "http": ["base", "verbs/events.h", "config/duration.h", "monitor/holds.h", "monitor/pending.h",
-             "monitor/snapshot.h", "monitor/view.h", "sim/simulated_rnic.h",
+             "monitor/snapshot.h", "monitor/transition.h", "monitor/view.h", "sim/simulated_rnic.h",
              "device/pause_reasons.h", "device/port_values.h"],
     "config": ["base", "monitor/view.h", "sim/simulated_rnic.h"],
     # With main, the composition root: it knows everybody and nobody knows it.
@@ -42,6 +42,7 @@ VALUES = {
                            "sysfs/identity.h", "sysfs/link_attributes.h", "sysfs/stats.h"],
     "monitor/view.h": ["base", "monitor/holds.h", "monitor/snapshot.h"],
     "monitor/holds.h": ["base", "monitor/snapshot.h"],
+    "monitor/transition.h": ["base"],
     "sysfs/stats.h": ["base", "sysfs/counter_table.h"],
     "sysfs/counter_table.h": ["base"],
     "sysfs/link_attributes.h": ["base"],

@@ -122,6 +122,24 @@ Backend FakeNode::MakeBackend() {
     return true;
   };
   backend.holds = holds;
+  backend.record = [this](Transition event) {
+    std::lock_guard lock(mutex_);
+    event.seq = recorded.size() + 1;
+    recorded.push_back(std::move(event));
+  };
+  backend.events = [this](const EventQuery& query) {
+    std::lock_guard lock(mutex_);
+    EventPage page;
+    page.failed = history_broken;
+    asked = query;
+    for (auto it = recorded.rbegin(); it != recorded.rend(); ++it) {
+      if (Matches(query, *it) && page.events.size() < query.limit) {
+        page.events.push_back(*it);
+        page.next = it->seq;
+      }
+    }
+    return page;
+  };
   backend.metrics = [this] { return metrics; };
   backend.healthy = [this] { return healthy; };
   if (with_simulator) {

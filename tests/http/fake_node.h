@@ -38,6 +38,9 @@ class FakeNode {
   bool with_simulator = false;
   std::vector<DeviceId> forgotten;
   int pokes = 0;
+  std::vector<Transition> recorded;
+  EventQuery asked;  // of the last read of the history
+  bool history_broken = false;
 
   NodeView View();
 

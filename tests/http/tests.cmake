@@ -10,6 +10,7 @@ function(nicmon_http_test name)
 endfunction()
 
 nicmon_http_test(http_routes_test ${CMAKE_CURRENT_SOURCE_DIR}/http/access_test.cc
+                 ${CMAKE_CURRENT_SOURCE_DIR}/http/history_routes_test.cc
                  ${CMAKE_CURRENT_SOURCE_DIR}/http/operator_routes_test.cc
                  ${CMAKE_CURRENT_SOURCE_DIR}/http/read_routes_test.cc)
 nicmon_http_test(http_server_test ${CMAKE_CURRENT_SOURCE_DIR}/http/connection_table_test.cc

@@ -222,6 +222,7 @@ TEST(Families, NodeCountsAndHttp) {
   input.simulated = true;
   input.config_reload_ok = true;
   input.log_suppressed = 5;
+  input.journal_dropped = 6;
   input.version = "1.2.3";
   input.libibverbs_version = "44.0";
   input.http.requests = {{200, 7}, {404, 1}};
@@ -245,6 +246,7 @@ TEST(Families, NodeCountsAndHttp) {
       {"nicmon_http_connections", "3"},
       {"nicmon_admin_actions_total{action=\"pause\",result=\"ok\"}", "2"},
       {"nicmon_log_suppressed_total", "5"},
+      {"nicmon_journal_dropped_total", "6"},
   };
   for (const auto& [series, value] : expected) {
     EXPECT_THAT(page.Get(series), Optional(value)) << series;

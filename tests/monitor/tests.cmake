@@ -7,3 +7,4 @@ nicmon_test(device_monitor_test ${CMAKE_CURRENT_SOURCE_DIR}/monitor/device_links
             ${CMAKE_CURRENT_SOURCE_DIR}/monitor/device_monitor_stats_test.cc)
 nicmon_test(node_monitor_test ${CMAKE_CURRENT_SOURCE_DIR}/monitor/node_monitor_test.cc)
 nicmon_test(monitor_property_test ${CMAKE_CURRENT_SOURCE_DIR}/monitor/property_test.cc)
+nicmon_test(transition_test ${CMAKE_CURRENT_SOURCE_DIR}/monitor/transition_test.cc)

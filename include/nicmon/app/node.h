@@ -8,6 +8,7 @@
 #include "nicmon/app/watchdog.h"
 #include "nicmon/base/clock.h"
 #include "nicmon/config/config.h"
+#include "nicmon/history/journal.h"
 #include "nicmon/http/server.h"
 #include "nicmon/monitor/holds.h"
 #include "nicmon/monitor/node_monitor.h"
@@ -41,6 +42,7 @@ class Node {
   const bool reloads_files_;
   const Hardware hardware_;
   const std::shared_ptr<Holds> holds_;
+  Journal journal_;
   NodeMonitor monitor_;
   const std::shared_ptr<HttpStats> http_stats_;
   Watchdog watchdog_;

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "nicmon/monitor/holds.h"
+#include "nicmon/monitor/transition.h"
 #include "nicmon/monitor/view.h"
 
 namespace nicmon {
@@ -12,19 +13,23 @@ namespace nicmon {
 /// threads are stuck, which cannot say so themselves. Used by one thread.
 class Watchdog {
  public:
-  /// `poke` makes a device look at its holds at once.
-  Watchdog(std::shared_ptr<Holds> holds, std::function<void(DeviceId)> poke)
-      : holds_(std::move(holds)), poke_(std::move(poke)) {}
+  /// `poke` makes a device look at its holds at once; `record` may be empty.
+  Watchdog(std::shared_ptr<Holds> holds, std::function<void(DeviceId)> poke,
+           RecordTransition record = nullptr)
+      : holds_(std::move(holds)), poke_(std::move(poke)), record_(std::move(record)) {}
 
-  /// Ends holds, and logs what began or ended to be stuck since the last call.
+  /// Ends holds; logs and records what began or ended to be stuck since the last call.
   void Turn(const NodeView& view);
 
  private:
-  void EndHolds();
-  void LogStalled(const DeviceView& device);
+  void EndHolds(WallTime now);
+  void LogStalled(const DeviceView& device, WallTime now);
+  void RecordStalled(const DeviceView& device, WallTime now, bool stalled) const;
+  void Record(Transition event) const;
 
   std::shared_ptr<Holds> holds_;
   std::function<void(DeviceId)> poke_;
+  RecordTransition record_;
   std::set<DeviceId> stalled_;
   bool discovery_stalled_ = false;
 };

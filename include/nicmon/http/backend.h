@@ -7,6 +7,7 @@
 #include "nicmon/base/clock.h"
 #include "nicmon/monitor/holds.h"
 #include "nicmon/monitor/pending.h"
+#include "nicmon/monitor/transition.h"
 #include "nicmon/monitor/view.h"
 #include "nicmon/sim/simulated_rnic.h"
 
@@ -23,6 +24,10 @@ struct Backend {
   /// Stops monitoring an absent device; false when it is present.
   std::function<bool(DeviceId)> forget_device;
   std::shared_ptr<Holds> holds;
+  /// Tells the history; may be empty.
+  RecordTransition record;
+  /// Reads the history.
+  std::function<EventPage(const EventQuery&)> events;
   /// The whole Prometheus text page.
   std::function<std::string()> metrics;
   /// Whether the process does its own work (main's watchdog loop turns).

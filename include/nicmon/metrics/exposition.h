@@ -25,6 +25,7 @@ struct MetricsInput {
   prometheus::ClientMetric event_publish, drain_events, port_query;  // NodeStats, collected
   HttpStats::Snapshot http;
   uint64_t log_suppressed = 0;
+  uint64_t journal_dropped = 0;
   struct Process {
     std::optional<double> cpu_seconds, start_time_seconds;
     std::optional<uint64_t> resident_bytes, virtual_bytes, open_fds, max_fds;

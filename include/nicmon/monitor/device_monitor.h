@@ -21,6 +21,7 @@
 #include "nicmon/monitor/port_tracker.h"
 #include "nicmon/monitor/snapshot.h"
 #include "nicmon/monitor/stats.h"
+#include "nicmon/monitor/transition.h"
 #include "nicmon/sysfs/files.h"
 #include "nicmon/sysfs/link_attribute_reader.h"
 #include "nicmon/sysfs/stats_sampler.h"
@@ -39,6 +40,7 @@ struct MonitorShared {
   Clock clock;
   std::shared_ptr<Holds> holds;
   std::shared_ptr<NodeStats> stats;
+  RecordTransition record;  // may be empty
   Duration tick = std::chrono::seconds(1);
   Duration settle{0};
   Duration counters_interval = std::chrono::seconds(15);
@@ -101,6 +103,8 @@ class DeviceMonitor {
   void OpenFailed(bool denied, const std::string& why);
   void Close(DeviceStatus status, PauseReason reason, const std::string& detail);
   void CloseDead(const std::string& why);
+  void SetStatus(DeviceStatus status, const std::string& detail);
+  void Record(std::string cause, std::string before, std::string after, std::string note) const;
   void SetPorts(const std::vector<uint32_t>& numbers);
   void ReadDeviceIdentity();
   /// Where sysfs does not have the firmware's version, the verbs do.

@@ -9,6 +9,7 @@
 #include "nicmon/monitor/holds.h"
 #include "nicmon/monitor/pending.h"
 #include "nicmon/monitor/stats.h"
+#include "nicmon/monitor/transition.h"
 #include "nicmon/monitor/view.h"
 #include "nicmon/sysfs/files.h"
 #include "nicmon/verbs/verbs_api.h"
@@ -22,6 +23,7 @@ struct NodeMonitorOptions {
   Duration discovery_interval = std::chrono::seconds(1);
   bool all_functions = false;                            // --functions all
   std::function<bool(const std::string&)> watch_device;  // --device-include/-exclude by name
+  RecordTransition record;                               // what happens, for the history
 };
 
 /// Everything monitored on this node: the discovery thread and one thread per device.

@@ -13,6 +13,7 @@
 #include "nicmon/monitor/estimate.h"
 #include "nicmon/monitor/holds.h"
 #include "nicmon/monitor/snapshot.h"
+#include "nicmon/monitor/transition.h"
 
 namespace nicmon {
 
@@ -23,6 +24,7 @@ struct Now {
 
 /// Who asked the hardware; also who gets the credit for a recovery.
 enum class QuerySource { kEvent, kTick, kAdmin };
+std::string_view QuerySourceName(QuerySource source);
 
 /// The answer of one port query, from verbs or (for a device that cannot be opened) from sysfs.
 struct PortObservation {
@@ -45,6 +47,7 @@ struct TrackerContext {
   DeviceId id = 0;
   Duration settle{0};
   std::shared_ptr<Holds> holds;
+  RecordTransition record;  // may be empty
   RateLimit log_limit;
 };
 
@@ -95,8 +98,8 @@ class PortTracker {
   void ObserveFailure(const PortObservation& seen, QuerySource source, Now now);
   void SetState(std::optional<int> state, Now now);
   void ObserveLink(QuerySource source, Now now);
-  void ObserveSpeed(const PortObservation& seen);
-  void ObserveLids(const PortObservation& seen);
+  void ObserveSpeed(const PortObservation& seen, QuerySource source, Now now);
+  void ObserveLids(const PortObservation& seen, QuerySource source, Now now);
   void Activate(QuerySource source, Now now);
   void StartSettling(Now now);
   void ClearSettling();
@@ -104,14 +107,27 @@ class PortTracker {
   void Set(PauseReason reason, Now now);
   void ClearSpeed();
   void ClearHardware();
+  void RecordLink(QuerySource source, Now now);
+  void RecordMissedEvent(Now now);
+  void Record(TransitionType type, std::string cause, std::string before, std::string after,
+              std::string note, Now now);
   log::Field DeviceField() const;
   log::Field PortField() const;
   /// Rate-limited by `kind` within this port.
   void Log(const std::string& kind, log::Level level, std::string_view message,
            std::initializer_list<log::Field> more, Now now);
 
+  /// What happened to the link since the last record of it.
+  struct LinkChange {
+    bool seen_first = false;
+    std::optional<int> before;  // the state left
+    bool lost = false;
+    std::optional<Duration> recovered_after;
+  };
+
   TrackerContext& context_;
   PortSnapshot data_;
+  LinkChange link_change_;
   BandwidthEstimate estimate_;
 
   bool touched_ = false;

@@ -1,0 +1,87 @@
+#include "http/records.h"
+
+#include <utility>
+
+#include "http/text.h"
+
+namespace nicmon::http {
+namespace {
+
+void Tell(const Service& service, Transition event) {
+  if (service.backend.record) {
+    event.time = service.backend.clock.wall();
+    service.backend.record(std::move(event));
+  }
+}
+
+uint32_t PortNumber(const std::string& text) {
+  const auto number = ParseNumber(text);
+  return number && *number <= UINT32_MAX ? static_cast<uint32_t>(*number) : 0;
+}
+
+}  // namespace
+
+void TellHold(const Call& call, const std::string& cause, const Hold& hold,
+              const std::string& device, bool held) {
+  Transition event;
+  event.type = TransitionType::kHold;
+  event.device = device;
+  event.port = hold.port.second;
+  event.cause = cause;
+  event.before = held ? "" : "held by " + hold.by;
+  event.after = held ? "held" : "";
+  event.note = hold.reason;
+  event.by = call.By();
+  event.hold = hold.id;
+  event.until = hold.until ? Rfc3339(*hold.until) : "";
+  Tell(call.service, std::move(event));
+}
+
+void TellRelease(const Call& call, const std::string& device, bool released) {
+  Transition event;
+  event.type = TransitionType::kHold;
+  event.device = device;
+  event.cause = released ? "release" : "reopen";
+  event.before = released ? "" : "released";
+  event.after = released ? "released" : "";
+  event.note = call.audit.reason;
+  event.by = call.By();
+  event.until = call.audit.until;
+  Tell(call.service, std::move(event));
+}
+
+void TellAction(const Call& call, std::string_view action, int status) {
+  if (call.request.method == "GET" || call.request.method == "HEAD") {
+    return;  // reading the audit is no action
+  }
+  const Audit& audit = call.audit;
+  const std::string* by = call.Find("by");
+  Transition event;
+  event.type = TransitionType::kAudit;
+  event.device = audit.device;
+  event.port = PortNumber(audit.port);
+  event.cause = action;
+  event.before = audit.held_by;
+  event.after = status < 400 ? "ok" : "error";
+  event.note = audit.reason;
+  event.by = by != nullptr ? *by : "";
+  event.who = call.who;
+  event.hold = audit.hold;
+  event.until = audit.until == "none" ? "" : audit.until;
+  event.status = status;
+  Tell(call.service, std::move(event));
+}
+
+void TellRefused(const Service& service, const Request& request, std::string_view action,
+                 int status, uint64_t left_out) {
+  Transition event;
+  event.type = TransitionType::kAudit;
+  event.cause = action;
+  event.after = "denied";
+  event.note = "from " + request.peer.address;
+  event.note += left_out > 0 ? ", after " + std::to_string(left_out) + " that are not listed" : "";
+  event.status = status;
+  Tell(service, std::move(event));
+}
+
+}  // namespace nicmon::http

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+
+#include "http/service.h"
+
+/// What the routes tell the history.
+namespace nicmon::http {
+
+/// A hold that began (`held`) or ended by this call, on a device of that name.
+void TellHold(const Call& call, const std::string& cause, const Hold& hold,
+              const std::string& device, bool held);
+
+/// A release of a whole device that began or ended by this call.
+void TellRelease(const Call& call, const std::string& device, bool released);
+
+/// The record of an operator's action that was carried out or failed. `action` as in the metrics.
+void TellAction(const Call& call, std::string_view action, int status);
+
+/// An operator's request that was refused before it had a Call.
+void TellRefused(const Service& service, const Request& request, std::string_view action,
+                 int status, uint64_t left_out);
+
+}  // namespace nicmon::http

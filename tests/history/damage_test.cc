@@ -1,0 +1,140 @@
+#include <sqlite3.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "history/journal_fixture.h"
+#include "testing/log_capture.h"
+
+// What the journal does when its file is not what it was, or cannot be written.
+namespace nicmon {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using testing::LogCapture;
+using testing::WaitFor;
+
+class DamageTest : public JournalTest {
+ protected:
+  /// A history with some hundred records and no log beside it.
+  void Fill() {
+    Start();
+    TellMany(500);
+    Stop();
+    journal_.reset();
+    ASSERT_TRUE(WaitFor([&] { return !std::filesystem::exists(Path("history.db-wal")); }))
+        << "the last connection folds the log into the file";
+  }
+  void Overwrite(std::streamoff at, size_t size) const {
+    std::fstream file(Path(), std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(at);
+    file << std::string(size, 'x');
+  }
+  void ExpectStartedAnew() {
+    TellMany(1);
+    ASSERT_TRUE(WaitFor([&] { return Count() == 1; }));
+    Stop();
+    EXPECT_EQ(journal_->dropped(), 0U);
+    EXPECT_TRUE(journal_->durable());
+    EXPECT_TRUE(std::filesystem::exists(Path("history.db.damaged")));
+    EXPECT_THAT(log_.Records(), Contains(HasSubstr("history is damaged")));
+  }
+  int Run(const char* sql) {
+    sqlite3* db = nullptr;
+    int result = ::sqlite3_open(Path().c_str(), &db);
+    ::sqlite3_busy_timeout(db, 10'000);  // until the journal has closed it
+    result = result == SQLITE_OK ? ::sqlite3_exec(db, sql, nullptr, nullptr, nullptr) : result;
+    ::sqlite3_close(db);
+    return result;
+  }
+
+  LogCapture log_;
+};
+
+TEST_F(DamageTest, AFileThatIsNoDatabaseIsMovedAside) {
+  tree_.File("history.db", std::string(100'000, 'x'));
+  Start();
+  ExpectStartedAnew();
+}
+
+TEST_F(DamageTest, AFileThatWasCutOffIsMovedAside) {
+  Fill();
+  std::filesystem::resize_file(Path(), 5000);
+  Start();
+  ExpectStartedAnew();
+}
+
+TEST_F(DamageTest, ADamagedPageIsFoundAtTheStart) {
+  Fill();
+  // Beyond the schema: opening does not see it, and a query for other rows might not either.
+  Overwrite(4 * 4096, 2 * 4096);
+  Start();
+  ExpectStartedAnew();
+}
+
+TEST_F(DamageTest, AFileOfALaterVersionIsMovedAside) {
+  Fill();
+  ASSERT_EQ(Run("PRAGMA user_version=99"), SQLITE_OK);
+  Start();
+  ExpectStartedAnew();
+}
+
+TEST_F(DamageTest, AnotherTableOfThatNameIsMovedAside) {
+  Fill();
+  ASSERT_EQ(Run("DROP TABLE events; CREATE TABLE events (seq)"), SQLITE_OK);
+  Start();
+  ExpectStartedAnew();
+}
+
+TEST_F(DamageTest, DamageWhileItRunsIsFoundByWhoReads) {
+  Start();
+  TellMany(500);
+  ASSERT_TRUE(WaitFor([&] { return Count() == 500; }));
+  // Checkpointed, so that the file is what is read.
+  ASSERT_EQ(Run("PRAGMA wal_checkpoint(TRUNCATE)"), SQLITE_OK);
+  Overwrite(0, std::filesystem::file_size(Path()));
+  ASSERT_TRUE(WaitFor([&] { return !journal_->Query({}).failed; }))
+      << "the journal begins a new one without being told anything";
+  TellMany(1);
+  ASSERT_TRUE(WaitFor([&] { return Seqs({}) == std::vector<uint64_t>{501}; }));
+  Stop();
+  EXPECT_TRUE(std::filesystem::exists(Path("history.db.damaged")));
+}
+
+TEST_F(DamageTest, AnUnusableDirectoryMeansMemoryAndOneWarning) {
+  options_.directory = Path("missing/directory");
+  Start();
+  TellMany(2);
+  Stop();
+  EXPECT_FALSE(journal_->durable());
+  EXPECT_THAT(Seqs({}), ElementsAre(2, 1));
+  EXPECT_THAT(log_.Records(), ElementsAre(AllOf(HasSubstr("history is kept in memory only"),
+                                                HasSubstr("missing/directory/history.db"))));
+}
+
+TEST_F(DamageTest, WhatCannotBeWrittenIsCountedAndToldOnce) {
+  Start();
+  TellMany(1);
+  ASSERT_TRUE(WaitFor([&] { return Count() == 1; }));
+  sqlite3* other = nullptr;
+  ASSERT_EQ(::sqlite3_open(Path().c_str(), &other), SQLITE_OK);
+  ASSERT_EQ(::sqlite3_exec(other, "BEGIN EXCLUSIVE", nullptr, nullptr, nullptr), SQLITE_OK);
+  TellMany(1);
+  ASSERT_TRUE(WaitFor([&] { return journal_->dropped() == 1; }));
+  EXPECT_EQ(Count(), 1U) << "reading goes on";
+  TellMany(1);
+  ASSERT_TRUE(WaitFor([&] { return journal_->dropped() == 2; }));
+  ::sqlite3_close(other);
+  TellMany(1);
+  ASSERT_TRUE(WaitFor([&] { return Count() == 2; }));
+  Stop();
+  EXPECT_EQ(journal_->dropped(), 2U);
+  EXPECT_THAT(log_.Records(), ElementsAre(HasSubstr("history cannot be written"),
+                                          HasSubstr("history is written again")));
+}
+
+}  // namespace
+}  // namespace nicmon
