@@ -13,6 +13,7 @@
 #include "nicmon/base/log.h"
 #include "nicmon/config/config.h"
 #include "nicmon/config/version.h"
+#include "nicmon/ctl/ctl.h"
 #include "nicmon/http/server.h"
 
 namespace {
@@ -73,6 +74,10 @@ void LogStart(const nicmon::Config& config) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc > 1 && std::string_view(argv[1]) == "ctl") {
+    nicmon::OpenStandardStreams();
+    return nicmon::RunCtl(argc, argv);
+  }
   nicmon::PrepareSignals();
   nicmon::OpenStandardStreams();
   const nicmon::CommandLine line = nicmon::ReadCommandLine(

@@ -51,6 +51,7 @@ std::string Left(const FlagText& flag) {
 std::string HelpText() {
   std::string out =
       "Usage: nicmon [FLAG]...\n"
+      "       nicmon ctl COMMAND...   asks the nicmon that runs here, see nicmon ctl --help\n"
       "Watches the RDMA ports of this node: metrics for Prometheus, JSON and a status page for\n"
       "people, operator commands over curl.\n\n";
   for (const FlagText& flag : FlagTexts()) {

@@ -1,0 +1,110 @@
+#include "ctl/client.h"
+
+#include <httplib.h>
+
+#include "ctl/text.h"
+
+namespace nicmon::ctl {
+namespace {
+
+constexpr time_t kConnectSeconds = 5;
+// The longest that nicmon itself waits for hardware is 5 s.
+constexpr time_t kReadSeconds = 10;
+
+std::unique_ptr<httplib::ClientImpl> MakeHttp(const Endpoint& endpoint) {
+  if (!endpoint.socket.empty()) {
+    auto http = std::make_unique<httplib::ClientImpl>(endpoint.socket, 80);
+    http->set_address_family(AF_UNIX);
+    return http;
+  }
+  if (!endpoint.tls) {
+    return std::make_unique<httplib::ClientImpl>(endpoint.host, endpoint.port);
+  }
+  auto http = std::make_unique<httplib::SSLClient>(endpoint.host, endpoint.port);
+  if (!endpoint.ca_file.empty()) {
+    http->set_ca_cert_path(endpoint.ca_file);
+  }
+  return http;
+}
+
+std::string Encoded(const Parameters& parameters) {
+  std::string text;
+  for (const auto& [name, value] : parameters) {
+    text += (text.empty() ? "" : "&") + PercentEncode(name) + "=" + PercentEncode(value);
+  }
+  return text;
+}
+
+std::string Problem(const Endpoint& endpoint, httplib::Error error) {
+  const std::string who = endpoint.Name();
+  switch (error) {
+    case httplib::Error::Connection:
+      return "cannot connect to " + who +
+             (endpoint.socket.empty() ? ": is nicmon running there, and does it listen (--listen)?"
+                                      : ": nobody listens there any more");
+    case httplib::Error::SSLConnection:
+    case httplib::Error::SSLLoadingCerts:
+      return "no TLS with " + who + ": does it speak TLS, and is --ca-file readable?";
+    case httplib::Error::SSLServerVerification:
+      return "the certificate of " + who + " is not trusted: give its authority with --ca-file";
+    case httplib::Error::Read:
+      return "no answer from " + who + " in " + std::to_string(kReadSeconds) + " s";
+    default:
+      return "asking " + who + " failed: " + httplib::to_string(error);
+  }
+}
+
+}  // namespace
+
+class Client::Http {
+ public:
+  explicit Http(const Endpoint& endpoint) : http(MakeHttp(endpoint)) {
+    http->set_connection_timeout(kConnectSeconds);
+    http->set_read_timeout(kReadSeconds);
+    http->set_url_encode(false);
+    http->set_keep_alive(true);
+    httplib::Headers headers = {{"Accept", "application/json"}};
+    if (!endpoint.socket.empty()) {
+      headers.emplace("Host", "localhost");  // else the path
+    }
+    if (!endpoint.token.empty()) {
+      headers.emplace("Authorization", "Bearer " + endpoint.token);
+    }
+    http->set_default_headers(headers);
+  }
+  const std::unique_ptr<httplib::ClientImpl> http;
+};
+
+Client::Client(Endpoint endpoint)
+    : endpoint_(std::move(endpoint)), http_(std::make_unique<Http>(endpoint_)) {}
+
+Client::~Client() = default;
+
+namespace {
+
+Answer MakeAnswer(const Endpoint& endpoint, const httplib::Result& result) {
+  Answer answer;
+  if (!result) {
+    answer.problem = Problem(endpoint, result.error());
+    return answer;
+  }
+  answer.status = result->status;
+  answer.body = result->body;
+  answer.reason = result->get_header_value("X-Nicmon-Reason");
+  answer.count = result->get_header_value("X-Nicmon-Count");
+  return answer;
+}
+
+}  // namespace
+
+Answer Client::Get(const std::string& path, const Parameters& parameters) {
+  const std::string query = Encoded(parameters);
+  return MakeAnswer(endpoint_, http_->http->Get(query.empty() ? path : path + "?" + query));
+}
+
+Answer Client::Post(const std::string& path, const Parameters& parameters) {
+  return MakeAnswer(
+      endpoint_, http_->http->Post(path, Encoded(parameters), "application/x-www-form-urlencoded"));
+}
+
+}  // namespace nicmon::ctl

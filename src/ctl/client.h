@@ -1,0 +1,41 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ctl/endpoint.h"
+
+namespace nicmon::ctl {
+
+using Parameters = std::vector<std::pair<std::string, std::string>>;
+
+/// What came back from one request.
+struct Answer {
+  int status = 0;  // 0: nothing, and `problem` says why in one line
+  std::string body;
+  std::string reason;  // X-Nicmon-Reason: why nothing can be selected
+  std::string count;   // X-Nicmon-Count: how many ports are
+  std::string problem;
+
+  bool ok() const { return status >= 200 && status < 300; }
+};
+
+/// HTTP requests to one nicmon, one after the other.
+class Client {
+ public:
+  explicit Client(Endpoint endpoint);
+  ~Client();
+
+  /// `path` must be encoded. Parameters go into the query of GET and the form of POST.
+  Answer Get(const std::string& path, const Parameters& parameters = {});
+  Answer Post(const std::string& path, const Parameters& parameters = {});
+
+ private:
+  class Http;
+  const Endpoint endpoint_;
+  const std::unique_ptr<Http> http_;
+};
+
+}  // namespace nicmon::ctl

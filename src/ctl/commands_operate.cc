@@ -1,0 +1,163 @@
+// What changes something.
+#include <pwd.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "ctl/client.h"
+#include "ctl/commands.h"
+#include "ctl/outcome.h"
+#include "ctl/replies.h"
+#include "ctl/text.h"
+
+namespace nicmon::ctl {
+namespace {
+
+/// Who asks, unless --by says so: a name is more use than the user id that nicmon sees anyway.
+std::string Asker() {
+  const char* const sudo = std::getenv("SUDO_USER");
+  if (sudo != nullptr && *sudo != '\0') {
+    return sudo;
+  }
+  const passwd* const user = ::getpwuid(::geteuid());
+  return user != nullptr ? user->pw_name : "";
+}
+
+/// The flags of these names as parameters, and who asks. Over TCP the token says who it is.
+Parameters Given(const Invocation& invocation, std::initializer_list<const char*> names) {
+  Parameters parameters;
+  for (const char* name : names) {
+    if (invocation.Has(name)) {
+      parameters.emplace_back(name, invocation.Get(name));
+    }
+  }
+  const std::string by =
+      invocation.Has("by") || invocation.Has("url") ? invocation.Get("by") : Asker();
+  if (!by.empty()) {
+    parameters.emplace_back("by", by);
+  }
+  return parameters;
+}
+
+/// Prints a reply of release or reopen: 0 when every device is `wanted`.
+int FinishRelease(const Invocation& invocation, const Answer& answer, std::string_view wanted) {
+  if (!answer.ok()) {
+    return Fail(answer);
+  }
+  const auto reply = ParseRelease(answer.body);
+  if (!reply) {
+    return FailUnknown();
+  }
+  int exit_code = kYes;
+  std::vector<std::vector<std::string>> rows;
+  for (const DeviceStatusReply& device : reply->devices) {
+    rows.push_back({device.device, device.status});
+    if (device.status == "pending") {
+      rows.back().emplace_back("hangs in a call: it follows when that returns, see devices");
+    } else if (!reply->until.empty()) {
+      rows.back().push_back("until " + reply->until);
+    }
+    exit_code = device.status == wanted ? exit_code : kNo;
+  }
+  if (invocation.Has("json")) {
+    return FinishRaw(answer, exit_code);
+  }
+  return Finish(rows.empty() ? "no devices\n" : Aligned(rows), exit_code);
+}
+
+/// "mlx5_0/1 serves", or why it does not; empty when nicmon does not say.
+std::string StateLine(Client& client, const std::string& target) {
+  const Answer answer = client.Get(PortPath(target, ""));
+  const auto port = answer.ok() ? ParsePort(answer.body) : std::nullopt;
+  if (!port) {
+    return "";
+  }
+  return port->Name() +
+         (port->serving ? " serves\n" : " does not serve: " + WhyNotServing(*port) + "\n");
+}
+
+}  // namespace
+
+int Requery(Client& client, const Invocation& invocation) {
+  const std::string& target = invocation.target;
+  const Answer answer = client.Post(ParsePortName(target) ? PortPath(target, "requery")
+                                                          : DevicePath(target, "requery"));
+  if (!answer.ok()) {
+    return Fail(answer);
+  }
+  const auto reply = ParseRequery(answer.body);
+  if (!reply) {
+    return FailUnknown();
+  }
+  int exit_code = kYes;
+  std::vector<std::vector<std::string>> rows;
+  for (const auto& [verdict, port] : reply->ports) {
+    exit_code = port.serving && verdict != "query_failed" ? exit_code : kNo;
+    std::string more = port.serving ? GbpsText(port.speed) + " Gb/s" : WhyNotServing(port);
+    if (verdict == "query_failed") {
+      more = reply->query_error;
+    }
+    rows.push_back({port.Name(), verdict, more});
+  }
+  return invocation.Has("json") ? FinishRaw(answer, exit_code) : Finish(Aligned(rows), exit_code);
+}
+
+int Pause(Client& client, const Invocation& invocation) {
+  Parameters parameters = Given(invocation, {"reason", "ttl", "until"});
+  if (invocation.Has("replace")) {
+    parameters.emplace_back("replace", "true");
+  }
+  const Answer answer = client.Post(PortPath(invocation.target, "pause"), parameters);
+  if (!answer.ok()) {
+    return Fail(answer);
+  }
+  if (invocation.Has("json")) {
+    return FinishRaw(answer, kYes);
+  }
+  const auto reply = ParseChange(answer.body);
+  if (!reply || !reply->hold) {
+    return FailUnknown();
+  }
+  const HoldReply& hold = *reply->hold;
+  return Finish(hold.device + "/" + hold.port + " is held " +
+                    (hold.until.empty() ? "until it is resumed" : "until " + hold.until) + " (" +
+                    hold.id + ")\n" + reply->effect + "\n",
+                kYes);
+}
+
+int Resume(Client& client, const Invocation& invocation) {
+  Parameters parameters = Given(invocation, {"reason"});
+  if (invocation.Has("hold-id")) {
+    parameters.emplace_back("hold_id", invocation.Get("hold-id"));
+  }
+  const Answer answer = client.Post(PortPath(invocation.target, "resume"), parameters);
+  if (!answer.ok()) {
+    return Fail(answer);
+  }
+  if (invocation.Has("json")) {
+    return FinishRaw(answer, kYes);
+  }
+  const auto reply = ParseChange(answer.body);
+  if (!reply) {
+    return FailUnknown();
+  }
+  const std::string done = reply->changed && reply->hold
+                               ? "lifted hold " + HoldText(*reply->hold) + "\n"
+                               : invocation.target + " was not held\n";
+  return Finish(done + StateLine(client, invocation.target), kYes);
+}
+
+int Release(Client& client, const Invocation& invocation) {
+  const std::string path =
+      invocation.Has("all") ? "/api/v1/release" : DevicePath(invocation.target, "release");
+  return FinishRelease(invocation, client.Post(path, Given(invocation, {"reason", "ttl"})),
+                       "released");
+}
+
+int Reopen(Client& client, const Invocation& invocation) {
+  const std::string path =
+      invocation.Has("all") ? "/api/v1/reopen" : DevicePath(invocation.target, "reopen");
+  return FinishRelease(invocation, client.Post(path, Given(invocation, {"reason"})), "open");
+}
+
+}  // namespace nicmon::ctl
