@@ -7,6 +7,10 @@ if(Python3_FOUND)
   add_test(NAME e2e.node_exporter
            COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/e2e/node_exporter_numbers.py
                    $<TARGET_FILE:nicmon>)
-  set_tests_properties(e2e.golden e2e.counters e2e.node_exporter
+  add_test(NAME e2e.docs
+           COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/e2e/doc_curls.py
+                   $<TARGET_FILE:nicmon> README.md docs/api.md docs/runbook.md
+           WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  set_tests_properties(e2e.golden e2e.counters e2e.node_exporter e2e.docs
                        PROPERTIES TIMEOUT 120 LABELS e2e SKIP_RETURN_CODE 77)
 endif()
