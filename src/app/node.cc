@@ -1,5 +1,6 @@
 #include "nicmon/app/node.h"
 
+#include "nicmon/app/state.h"
 #include "nicmon/base/log.h"
 #include "nicmon/config/version.h"
 #include "nicmon/metrics/exposition.h"
@@ -34,8 +35,10 @@ NodeMonitorOptions MakeMonitorOptions(const Config& config, const Journal& journ
   return options;
 }
 
-JournalOptions MakeJournalOptions(const Config& /*config*/) {
-  return {};
+JournalOptions MakeJournalOptions(const std::shared_ptr<const StateDirectory>& state) {
+  JournalOptions options;
+  options.directory = state ? state->path() : "";
+  return options;
 }
 
 }  // namespace
@@ -45,8 +48,10 @@ Node::Node(const Config& config)
       profile_(config.metrics_profile),
       reloads_files_(!config.admin_token_file.empty()),
       hardware_(OpenHardware(config)),
-      holds_(std::make_shared<Holds>(clock_)),
-      journal_(MakeJournalOptions(config), clock_),
+      state_(OpenState(config)),
+      holds_(std::make_shared<Holds>(clock_, MakeHoldsHome(state_))),
+      journal_(MakeJournalOptions(state_), clock_),
+      holds_writer_(holds_),
       monitor_(hardware_.verbs, hardware_.sysfs, clock_, MakeMonitorOptions(config, journal_),
                holds_),
       http_stats_(std::make_shared<HttpStats>()),
@@ -129,10 +134,12 @@ std::string Node::Metrics() {
 
 void Node::Start() {
   journal_.Start();
+  holds_writer_.Start();
   monitor_.Start();
   http_->Start();
   log::Info("serving", {{"listen", http_->tcp_address()},
                         {"admin_socket", http_->admin_socket()},
+                        {"state_dir", state_ ? state_->path() : "none"},
                         {"libibverbs", hardware_.verbs->library_version},
                         {"simulated", hardware_.simulated ? "true" : "false"}});
 }
@@ -158,6 +165,9 @@ void Node::Stop() {
   }
   if (!journal_.Stop(milliseconds(200))) {
     log::Warning("the history's disk does not answer, its last records may be lost");
+  }
+  if (!holds_writer_.Stop(milliseconds(300))) {
+    log::Warning("the disk does not take what was last learned of ports");
   }
 }
 

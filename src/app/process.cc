@@ -40,6 +40,7 @@ void PrepareSignals() {
   Handle(SIGTERM, LeaveNow);
   Handle(SIGINT, LeaveNow);
   Handle(SIGPIPE, SIG_IGN);
+  Handle(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of its write, not our end
   Block({SIGHUP});
 }
 

@@ -9,4 +9,6 @@ target_sources(
           ${CMAKE_CURRENT_SOURCE_DIR}/base/group.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/base/limited_log.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/base/rate_limit.cc
+          ${CMAKE_CURRENT_SOURCE_DIR}/base/rfc3339.cc
+          ${CMAKE_CURRENT_SOURCE_DIR}/base/state_directory.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/base/text.cc)

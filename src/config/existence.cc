@@ -59,6 +59,13 @@ Missing FindMissing(const Config& config) {
       return {"sysfs-root", why};
     }
   }
+  // It is made when it is missing, but not in the place of something else.
+  if (config.state_dir_given && !config.state_dir.empty()) {
+    if (struct stat status{};
+        ::stat(config.state_dir.c_str(), &status) == 0 && !S_ISDIR(status.st_mode)) {
+      return {"state-dir", "not a directory"};
+    }
+  }
   return {};
 }
 

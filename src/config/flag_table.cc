@@ -74,6 +74,12 @@ bool SetAdminSocket(Config& config, const std::string& value, std::string& why) 
   return !value.empty() && why.empty();
 }
 
+bool SetStateDir(Config& config, const std::string& value, std::string& /*why*/) {
+  config.state_dir = value == "none" ? "" : value;
+  config.state_dir_given = true;
+  return !value.empty();
+}
+
 bool SetExpectPorts(Config& config, const std::string& value, std::string& /*why*/) {
   config.expect_ports_auto = value == "auto";
   const auto count = config.expect_ports_auto ? 0 : ParseCount(value, 65535);
@@ -167,6 +173,10 @@ constexpr Row kRows[] = {
      [](Config& c, const std::string& v, std::string&) {
        return SetDuration(c.settle, v, Duration(0), hours(24));
      }},
+    {"state-dir", "DIR|none", "/var/lib/nicmon", "a directory, made where it is missing, or none",
+     "where holds, releases, baselines and required ports are kept; none: in memory only, as by "
+     "default with --simulate",
+     SetStateDir},
     {"metrics-profile", "PROFILE", "standard", "minimal, standard or full",
      "how many series /metrics has",
      [](Config& c, const std::string& v, std::string&) {

@@ -34,8 +34,9 @@ std::string HoldList(const NodeView& view);
 std::string Events(const EventPage& page);
 std::string AuditList(const EventPage& page);
 
-/// Reply of pause: the hold, its end and what it does.
-std::string Paused(const Hold& hold, const std::string& device, std::string_view effect);
+/// Reply of pause: the hold, its end, whether it survives a restart and what it does.
+std::string Paused(const Hold& hold, const std::string& device, bool durable,
+                   std::string_view effect);
 /// Reply of resume and DELETE; `hold` may be nullptr.
 std::string Resumed(bool changed, const Hold* hold, const std::string& device);
 

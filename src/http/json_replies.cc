@@ -51,10 +51,12 @@ std::string Object(const std::vector<std::pair<std::string, Value>>& members) {
   return Text(json);
 }
 
-std::string Paused(const Hold& hold, const std::string& device, std::string_view effect) {
+std::string Paused(const Hold& hold, const std::string& device, bool durable,
+                   std::string_view effect) {
   Json json = Json::object();
   json["hold"] = HoldJson(hold, device, false);
   json["until"] = Time(hold.until);
+  json["durable"] = durable;
   json["effect"] = std::string(effect);
   return Text(json);
 }

@@ -64,18 +64,16 @@ std::string Port(const PortView& port) {
 
 std::string HoldList(const NodeView& view) {
   Json list = Json::array();
-  for (const auto& [key, hold] : view.holds->holds) {
-    if (view.holds->FindHold(key, view.now) == nullptr) {
-      continue;  // has ended, and is swept up within a second
-    }
-    const DeviceView* device = nullptr;
-    for (const DeviceView& candidate : view.devices) {
-      device = candidate.data->id == key.first ? &candidate : device;
-    }
-    list.push_back(
-        HoldJson(hold, device != nullptr ? device->data->name : hold.device, device == nullptr));
+  for (const auto& [hold, kept] : view.holds->InForce(view.now)) {
+    Json json = HoldJson(*hold, kept->name, kept->orphaned_since.has_value());
+    json["orphaned_since"] = Time(kept->orphaned_since);
+    json["present"] = kept->present;
+    json["node_guid"] = Str(kept->key.node_guid);
+    json["pci_address"] = Str(kept->key.pci_address);
+    list.push_back(std::move(json));
   }
-  return Text({{"holds", std::move(list)}});
+  return Text(
+      {{"holds", std::move(list)}, {"durable", view.holds->durable}, {"lost", view.holds->lost}});
 }
 
 std::string Selection(const std::vector<const PortView*>& ports, std::optional<uint64_t> requested,

@@ -53,16 +53,14 @@ Expected<bool> Replace(const Call& call) {
   return Invalid("replace is not true or false", "replace=true takes the place of a hold");
 }
 
-/// The device's name for a hold, and whether it belongs to no device any more.
-std::string NameOf(const NodeView& view, const Hold& hold, bool* orphaned) {
-  for (const DeviceView& device : view.devices) {
-    if (device.data->id == hold.port.first) {
-      *orphaned = false;
-      return device.data->name;
+/// Whose hold it is, as far as that is known by now.
+std::string NameOf(const NodeView& view, const std::string& hold_id) {
+  for (const auto& [hold, kept] : view.holds->InForce(view.now)) {
+    if (hold->id == hold_id) {
+      return kept->name;
     }
   }
-  *orphaned = true;
-  return hold.device;
+  return {};
 }
 
 void RecordHold(Call& call, const Hold& hold) {
@@ -79,6 +77,14 @@ void RecordLifted(Call& call, const Hold& hold) {
 }
 
 }  // namespace
+
+Reply NotStored(const std::string& why) {
+  Reply reply =
+      ErrorReply(503, "not_stored", "it could not be written, nothing has changed: " + why,
+                 "make room in the state directory or make it writable, then try again");
+  reply.headers.emplace_back("Retry-After", "5");
+  return reply;
+}
 
 Reply PostPause(Call& call) {
   const NodeView view = call.service.backend.view();
@@ -100,8 +106,12 @@ Reply PostPause(Call& call) {
     return replace.error;
   }
   Hold hold;
+  std::string why;
   const auto result = call.service.backend.holds->Pause(target->key(), target->name(), *reason,
-                                                        call.By(), *end, *replace, &hold);
+                                                        call.By(), *end, *replace, &hold, &why);
+  if (result == Holds::Result::kNotStored) {
+    return NotStored(why);
+  }
   if (result == Holds::Result::kConflict) {
     return JsonReply(
         409, json::HeldError("already_held", "the port is held already",
@@ -110,7 +120,10 @@ Reply PostPause(Call& call) {
   RecordHold(call, hold);
   TellHold(call, "pause", hold, target->name(), true);
   call.service.backend.submit(target->device->data->id, CommandKind::kPoke, 0);
-  return JsonReply(200, json::Paused(hold, target->name(), kEffect));
+  const auto state = call.service.backend.holds->snapshot();
+  const KeptDevice* kept = state->Find(target->key().first);
+  const bool durable = state->durable && kept != nullptr && kept->key.durable();
+  return JsonReply(200, json::Paused(hold, target->name(), durable, kEffect));
 }
 
 Reply PostResume(Call& call) {
@@ -121,8 +134,12 @@ Reply PostResume(Call& call) {
   }
   const std::string* hold_id = call.Find("hold_id");
   Hold lifted;
+  std::string why;
   const auto result = call.service.backend.holds->Resume(
-      target->key(), hold_id == nullptr ? "" : *hold_id, &lifted);
+      target->key(), hold_id == nullptr ? "" : *hold_id, &lifted, &why);
+  if (result == Holds::Result::kNotStored) {
+    return NotStored(why);
+  }
   if (result == Holds::Result::kConflict) {
     const Hold* hold = view.holds->FindHold(target->key(), view.now);
     const std::string hint = "leave out hold_id, or give that of the hold in force";
@@ -144,18 +161,21 @@ Reply DeleteHold(Call& call) {
   const std::string& id = call.segments["id"];
   call.audit.hold = id;
   Hold dropped;
-  if (call.service.backend.holds->Delete(id, &dropped) != Holds::Result::kDone) {
+  std::string why;
+  std::string device = NameOf(call.service.backend.view(), id);
+  const auto result = call.service.backend.holds->Delete(id, &dropped, &why);
+  if (result == Holds::Result::kNotStored) {
+    return NotStored(why);
+  }
+  if (result != Holds::Result::kDone) {
     return ErrorReply(404, "unknown_hold", "there is no hold " + id, "see /api/v1/holds");
   }
-  bool orphaned = false;
-  const std::string device = NameOf(call.service.backend.view(), dropped, &orphaned);
+  device = device.empty() ? dropped.device : device;
   call.audit.device = device;
   call.audit.port = std::to_string(dropped.port.second);
   RecordLifted(call, dropped);
   TellHold(call, "delete", dropped, device, false);
-  if (!orphaned) {
-    call.service.backend.submit(dropped.port.first, CommandKind::kPoke, 0);
-  }
+  call.service.backend.submit(dropped.port.first, CommandKind::kPoke, 0);
   return JsonReply(200, json::Resumed(true, &dropped, device));
 }
 
@@ -171,7 +191,12 @@ Reply PostAcceptSpeed(Call& call) {
     return ErrorReply(409, "port_not_up", "the port has no speed now that could be accepted",
                       "wait until it is up, or requery it");
   }
-  call.service.backend.holds->SetBaseline(PortKey(port.device->id, port.data->number), *speed);
+  std::string why;
+  const auto result = call.service.backend.holds->SetBaseline(
+      PortKey(port.device->id, port.data->number), *speed, &why);
+  if (result == Holds::Result::kNotStored) {
+    return NotStored(why);
+  }
   const auto gbps = [](const std::optional<uint64_t>& bps) {
     return bps ? json::Value(static_cast<double>(*bps) / 1e9) : json::Value(nullptr);
   };
@@ -196,7 +221,12 @@ Reply PostForget(Call& call) {
                       "forget is for ports that are gone");
   }
   const Backend& backend = call.service.backend;
-  const bool forgotten = backend.holds->Forget(target->key());
+  std::string why;
+  const auto result = backend.holds->Forget(target->key(), &why);
+  if (result == Holds::Result::kNotStored) {
+    return NotStored(why);
+  }
+  const bool forgotten = result == Holds::Result::kDone;
   const bool device_forgotten = absent && backend.forget_device(data.id);
   if (device_forgotten) {
     backend.holds->ForgetDevice(data.id);

@@ -73,6 +73,14 @@ Expected<Duration> ReleaseTime(const Call& call) {
   return *duration;
 }
 
+std::vector<DeviceId> IdsOf(const std::vector<Waiting>& devices) {
+  std::vector<DeviceId> ids;
+  for (const Waiting& device : devices) {
+    ids.push_back(device.id);
+  }
+  return ids;
+}
+
 /// Releases the devices and waits. The end of the release, or why there is none.
 Expected<WallTime> Release(Call& call, std::vector<Waiting>* devices) {
   const std::string* reason = call.Find("reason");
@@ -87,8 +95,12 @@ Expected<WallTime> Release(Call& call, std::vector<Waiting>* devices) {
   const WallTime now = call.now();
   const nicmon::Release release{*reason, call.By(), now, now + *ttl};
   call.audit.until = Rfc3339(release.until);
+  std::string why;
+  const auto result = call.service.backend.holds->SetRelease(IdsOf(*devices), release, &why);
+  if (result == Holds::Result::kNotStored) {
+    return NotStored(why);
+  }
   for (Waiting& device : *devices) {
-    call.service.backend.holds->SetRelease(device.id, release);
     TellRelease(call, device.name, true);
     device.pending = call.service.backend.submit(device.id, CommandKind::kPoke, 0);
   }
@@ -97,17 +109,21 @@ Expected<WallTime> Release(Call& call, std::vector<Waiting>* devices) {
 }
 
 /// Whether anything was released.
-bool Reopen(Call& call, std::vector<Waiting>* devices) {
-  bool changed = false;
+Expected<bool> Reopen(Call& call, std::vector<Waiting>* devices) {
+  std::string why;
+  const auto before = call.service.backend.holds->snapshot();
+  const auto result = call.service.backend.holds->ClearRelease(IdsOf(*devices), &why);
+  if (result == Holds::Result::kNotStored) {
+    return NotStored(why);
+  }
   for (Waiting& device : *devices) {
-    if (call.service.backend.holds->ClearRelease(device.id)) {
-      changed = true;
+    if (before->FindRelease(device.id, call.now()) != nullptr) {
       TellRelease(call, device.name, false);
     }
     device.pending = call.service.backend.submit(device.id, CommandKind::kPoke, 0);
   }
   WaitFor(call, devices, false);
-  return changed;
+  return result == Holds::Result::kDone;
 }
 
 bool AnyPending(const std::vector<Waiting>& devices) {
@@ -166,11 +182,14 @@ Reply PostDeviceReopen(Call& call) {
   if (!devices) {
     return devices.error;
   }
-  const bool changed = Reopen(call, &*devices);
+  auto changed = Reopen(call, &*devices);
+  if (!changed) {
+    return changed.error;
+  }
   const Waiting& device = devices->front();
   return JsonReply(
       device.status == "pending" ? 202 : 200,
-      json::Object({{"device", device.name}, {"status", device.status}, {"changed", changed}}));
+      json::Object({{"device", device.name}, {"status", device.status}, {"changed", *changed}}));
 }
 
 Reply PostReleaseAll(Call& call) {
@@ -181,8 +200,8 @@ Reply PostReleaseAll(Call& call) {
 
 Reply PostReopenAll(Call& call) {
   auto devices = AllDevices(call);
-  Reopen(call, &devices);
-  return AllReply(devices, "reopened");
+  auto changed = Reopen(call, &devices);
+  return changed ? AllReply(devices, "reopened") : changed.error;
 }
 
 }  // namespace nicmon::http

@@ -57,6 +57,8 @@ struct Call {
 
 Reply JsonReply(int status, std::string body);
 Reply TextReply(int status, std::string body);
+/// The state directory did not take an operator's decision: 503, nothing has changed.
+Reply NotStored(const std::string& why);
 
 /// Answers one request: route, access, parameters, handler. Never throws.
 Reply Dispatch(Service& service, const Request& request);

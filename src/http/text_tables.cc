@@ -193,11 +193,11 @@ std::string DeviceTable(const std::vector<const DeviceView*>& devices) {
 
 std::string HoldTable(const NodeView& view) {
   std::vector<Row> rows = {{"ID", "DEVICE", "PORT", "SINCE", "UNTIL", "BY", "REASON"}};
-  for (const auto& [key, hold] : view.holds->holds) {
-    if (view.holds->FindHold(key, view.now) != nullptr) {
-      rows.push_back({hold.id, hold.device, std::to_string(key.second), Rfc3339(hold.since),
-                      TimeOrDash(hold.until), OrDash(hold.by), hold.reason});
-    }
+  for (const auto& [hold, kept] : view.holds->InForce(view.now)) {
+    const bool orphaned = kept->orphaned_since.has_value();
+    rows.push_back({hold->id, kept->name + (orphaned ? " (orphaned)" : ""),
+                    std::to_string(hold->port.second), Rfc3339(hold->since),
+                    TimeOrDash(hold->until), OrDash(hold->by), hold->reason});
   }
   return TableOr(rows, "no holds");
 }

@@ -55,8 +55,17 @@ constexpr MetricRow kTable[] = {
     {"nicmon_ports_held", kGauge, kMinimal, "Ports held by an operator.",
      [](Samples& s, const In& in) { s.Add(in.view.ports_held); }},
     {"nicmon_holds_durable", kGauge, kStandard,
-     "1 while holds and releases survive a restart of nicmon, 0 while they are in memory only.",
-     [](Samples& s, const In&) { s.Add(0); }},
+     "1 while holds and releases survive a restart of nicmon, 0 in memory only or with a failing "
+     "disk.",
+     [](Samples& s, const In& in) { s.Add(in.view.holds->durable); }},
+    {"nicmon_holds_lost", kGauge, kStandard,
+     "1 while a file of holds that could not be read whole lies in the state directory, else 0.",
+     [](Samples& s, const In& in) { s.Add(in.view.holds->lost); }},
+    {"nicmon_holds_orphaned", kGauge, kStandard,
+     "Holds whose device is gone while another one sits in its place.",
+     [](Samples& s, const In& in) {
+       s.Add(static_cast<double>(in.view.holds->CountOrphaned(in.view.now)));
+     }},
     {"nicmon_config_reload_success", kGauge, kStandard,
      "1 when the last reload of the re-read files worked, 0 when the older content is in force.",
      [](Samples& s, const In& in) { s.Add(in.config_reload_ok); }},

@@ -38,7 +38,9 @@ void Discovery::Describe(const DeviceSighting& sighting, uint64_t node_guid, Dis
   }
   const bool watched = all_functions_ || device.function == DeviceFunction::kPhysical;
   if (known == seen_.end() && watched) {
-    device.pci_address = ReadIdentity(sysfs_, sighting.name).pci_address;
+    const Identity identity = ReadIdentity(sysfs_, sighting.name);
+    device.pci_address = identity.pci_address;
+    device.node_guid_text = identity.node_guid;
     device.inode = UverbsInode(sysfs_, sighting.uverbs);
   } else if (sighting.kernel_index < 0 && watched) {
     device.inode = UverbsInode(sysfs_, sighting.uverbs);  // all that tells a successor

@@ -1,69 +1,243 @@
 #include "nicmon/monitor/holds.h"
 
+#include <algorithm>
+
+#include "holds_binding.h"
+#include "holds_text.h"
+#include "nicmon/base/log.h"
+#include "nicmon/monitor/holds_file.h"
+
 namespace nicmon {
 namespace {
 
-template <typename T>
-bool Running(const T& item, WallTime now) {
-  if constexpr (requires { item.until.has_value(); }) {
-    return !item.until || now < *item.until;
-  } else {
-    return now < item.until;
+/// How long a decision waits for another one's write before it gives up.
+constexpr Duration kPatience = std::chrono::seconds(5);
+/// After that time nobody will put the old device back.
+constexpr Duration kOrphanLife = std::chrono::hours(24 * 30);
+
+/// As the file has it, so that a restart changes nothing.
+WallTime ToMilliseconds(WallTime time) {
+  return std::chrono::floor<std::chrono::milliseconds>(time);
+}
+
+/// The number of a device's entry, for an effect.
+uint64_t KeptNumber(HoldsSnapshot& state, DeviceId device, const std::string& name = {}) {
+  (void)KeptOf(state, device, name);
+  return state.bound.at(device);
+}
+
+std::vector<log::Field> HoldFields(const Hold& hold, const KeptDevice& kept) {
+  return {{"id", hold.id},
+          {"device", kept.name},
+          {"port", std::to_string(hold.port.second)},
+          {"node_guid", kept.key.node_guid},
+          {"pci_address", kept.key.pci_address},
+          {"reason", hold.reason},
+          {"by", hold.by},
+          {"since", Rfc3339(hold.since)},
+          {"until", hold.until ? Rfc3339(*hold.until) : "none"}};
+}
+
+void LogHolds(log::Level level, std::string_view message, const KeptDevice& kept) {
+  for (const auto& [number, port] : kept.ports) {
+    if (port.hold) {
+      log::WriteFields(level, message, HoldFields(*port.hold, kept));
+    }
+  }
+}
+
+/// What discovery has changed, for the log.
+void LogBindings(const HoldsSnapshot& before, const HoldsSnapshot& after) {
+  for (const auto& [number, kept] : after.kept) {
+    const auto it = before.kept.find(number);
+    const bool was_orphaned = it != before.kept.end() && it->second.orphaned_since.has_value();
+    if (kept.orphaned_since && !was_orphaned) {
+      LogHolds(log::Level::kWarning, "hold is orphaned: another device is in the place of its own",
+               kept);
+    } else if (!kept.orphaned_since && was_orphaned) {
+      LogHolds(log::Level::kInfo, "the device of an orphaned hold is back", kept);
+    }
   }
 }
 
 }  // namespace
 
-const Hold* HoldsSnapshot::FindHold(PortKey port, WallTime now) const {
-  const auto it = holds.find(port);
-  return it != holds.end() && Running(it->second, now) ? &it->second : nullptr;
+Holds::Holds(Clock clock, HoldsHome home)
+    : clock_(std::move(clock)),
+      home_(std::move(home)),
+      published_(std::make_shared<const HoldsSnapshot>()) {
+  if (home_.file) {
+    Load();
+  }
 }
 
-const Release* HoldsSnapshot::FindRelease(DeviceId device, WallTime now) const {
-  const auto it = releases.find(device);
-  return it != releases.end() && Running(it->second, now) ? &it->second : nullptr;
-}
+Holds::~Holds() = default;
 
-const PortRecord* HoldsSnapshot::FindRecord(PortKey port) const {
-  const auto it = records.find(port);
-  return it != records.end() ? &it->second : nullptr;
+void Holds::Load() {
+  const HoldsFile::Content content = home_.file->Read();
+  HoldsRead read = ReadHolds(content.text.value_or("{}"));
+  if (!content.problem.empty()) {
+    read.problems.push_back(content.problem);
+  }
+  if (!read.problems.empty()) {
+    const std::string copy = home_.file->KeepBroken();
+    for (const std::string& problem : read.problems) {
+      log::Error("holds are lost: the file of holds cannot be read whole",
+                 {{"file", home_.file->path()}, {"problem", problem}, {"kept_as", copy}});
+    }
+  }
+  if (read.problems.empty()) {
+    generation_ = 1;  // write it, and learn whether that can be done
+  } else {
+    written_text_ = HoldsText(read.state);  // the old file stays until there is something new
+  }
+  for (auto& [number, kept] : read.state.kept) {
+    const std::string& boot = kept.release ? kept.release->boot_id : home_.boot_id;
+    if (boot != home_.boot_id && !boot.empty() && !home_.boot_id.empty()) {
+      log::Info("release has ended with the reboot", {{"device", kept.name}});
+      kept.release.reset();
+      ++generation_;
+    }
+    LogHolds(log::Level::kInfo, "hold is in force again", kept);
+  }
+  read.state.durable = true;
+  read.state.lost = home_.file->BrokenBeside();
+  published_.store(std::make_shared<const HoldsSnapshot>(std::move(read.state)));
 }
-
-Holds::Holds(Clock clock)
-    : clock_(std::move(clock)), published_(std::make_shared<const HoldsSnapshot>()) {}
 
 // Changes are rare (an operator, a link that came up for the first time), reads are not: a change
-// copies the whole state and publishes the copy..
+// copies the whole state and publishes the copy.
 template <typename Change>
 auto Holds::Modify(Change change) {
   std::lock_guard lock(mutex_);
   auto next = std::make_shared<HoldsSnapshot>(*published_.load());
   const auto result = change(*next);
+  if (!writing_) {
+    DropEmpty(*next);  // an effect that is being written may be about one of them
+  }
+  ++generation_;
   published_.store(std::move(next));
   return result;
 }
 
+// `decide` looks at the state, to which it may add entries for devices: what is to be answered and,
+// if something is to be done, the effect that does it.
+template <typename Decide>
+Holds::Result Holds::Durably(std::string* why, Decide decide) {
+  std::string error;
+  std::unique_lock lock(mutex_);
+  if (!idle_.wait_for(lock, kPatience, [this] { return !writing_; })) {
+    error = "an earlier write has not come back from the disk";
+  } else {
+    auto ready = std::make_shared<HoldsSnapshot>(*published_.load());
+    Effect effect;
+    const Result result = decide(*ready, &effect);
+    if (!effect) {
+      return result;
+    }
+    HoldsSnapshot wanted = *ready;
+    published_.store(std::move(ready));
+    effect(wanted);
+    ++generation_;
+    error = Write(lock, wanted);
+    if (error.empty()) {
+      auto next = std::make_shared<HoldsSnapshot>(*published_.load());
+      effect(*next);
+      published_.store(std::move(next));
+      return result;
+    }
+  }
+  if (why != nullptr) {
+    *why = error;
+  }
+  return Result::kNotStored;
+}
+
+std::string Holds::Write(std::unique_lock<std::mutex>& lock, const HoldsSnapshot& state) {
+  if (!home_.file) {
+    return {};
+  }
+  writing_ = true;
+  const uint64_t generation = generation_;
+  lock.unlock();
+  std::string text = HoldsText(state);
+  std::string error = text != written_text_ ? home_.file->Write(text) : "";
+  // After an error the file may be either: it is written again until it is what we have.
+  written_text_ = error.empty() ? std::move(text) : "";
+  lock.lock();
+  writing_ = false;
+  written_ = error.empty() ? generation : UINT64_MAX;
+  if (error != write_error_) {
+    write_error_ = error;
+    if (error.empty()) {
+      log::Info("holds can be written again", {{"file", home_.file->path()}});
+    } else {
+      log::Error("holds cannot be written, pause and release answer 503", {{"reason", error}});
+    }
+    auto next = std::make_shared<HoldsSnapshot>(*published_.load());
+    next->durable = error.empty();
+    published_.store(std::move(next));
+  }
+  idle_.notify_all();
+  return error;
+}
+
+bool Holds::Flush() {
+  std::unique_lock lock(mutex_);
+  if (!home_.file || writing_ || written_ == generation_) {
+    return !writing_;
+  }
+  const auto state = published_.load();
+  return Write(lock, *state).empty();
+}
+
+void Holds::CheckLost() {
+  if (!home_.file || !published_.load()->lost || home_.file->BrokenBeside()) {
+    return;
+  }
+  std::lock_guard lock(mutex_);
+  auto next = std::make_shared<HoldsSnapshot>(*published_.load());
+  next->lost = false;
+  published_.store(std::move(next));
+}
+
 Holds::Result Holds::Pause(PortKey port, const std::string& device, const std::string& reason,
                            const std::string& by, std::optional<WallTime> until, bool replace,
-                           Hold* existing) {
-  return Modify([&](HoldsSnapshot& state) {
+                           Hold* existing, std::string* why) {
+  return Durably(why, [&](HoldsSnapshot& state, Effect* effect) {
     const WallTime now = clock_.wall();
     const Hold* held = state.FindHold(port, now);
     if (held != nullptr && !replace) {
       *existing = *held;
       return Result::kConflict;
     }
-    if (held == nullptr) {
-      ++state.pauses[port];
+    const uint64_t pauses = held == nullptr ? 1 : 0;
+    Hold hold{"h" + std::to_string(state.next_hold),
+              port,
+              device,
+              reason,
+              by,
+              ToMilliseconds(now),
+              until,
+              {}};
+    if (hold.until) {
+      hold.until = ToMilliseconds(*hold.until);
     }
-    *existing = Hold{"h" + std::to_string(next_id_++), port, device, reason, by, now, until};
-    state.holds[port] = *existing;
+    *existing = hold;
+    *effect = [=, number = KeptNumber(state, port.first, device)](HoldsSnapshot& s) {
+      KeptDevice& kept = s.kept.at(number);
+      kept.ports[port.second].hold = hold;
+      kept.ports[port.second].hold->port.first = kept.device;
+      s.pauses[port] += pauses;
+      ++s.next_hold;
+    };
     return Result::kDone;
   });
 }
 
-Holds::Result Holds::Resume(PortKey port, const std::string& hold_id, Hold* lifted) {
-  return Modify([&](HoldsSnapshot& state) {
+Holds::Result Holds::Resume(PortKey port, const std::string& hold_id, Hold* lifted,
+                            std::string* why) {
+  return Durably(why, [&](HoldsSnapshot& state, Effect* effect) {
     const Hold* held = state.FindHold(port, clock_.wall());
     if (held == nullptr) {
       return Result::kNotFound;
@@ -72,33 +246,89 @@ Holds::Result Holds::Resume(PortKey port, const std::string& hold_id, Hold* lift
     if (!hold_id.empty() && held->id != hold_id) {
       return Result::kConflict;
     }
-    state.holds.erase(port);
+    *effect = [port = port.second, kept = state.bound.at(port.first)](HoldsSnapshot& s) {
+      s.kept.at(kept).ports[port].hold.reset();
+    };
     return Result::kDone;
   });
 }
 
-Holds::Result Holds::Delete(const std::string& hold_id, Hold* dropped) {
-  return Modify([&](HoldsSnapshot& state) {
-    for (auto it = state.holds.begin(); it != state.holds.end(); ++it) {
-      if (it->second.id == hold_id) {
-        *dropped = it->second;
-        state.holds.erase(it);
-        return Result::kDone;
+Holds::Result Holds::Delete(const std::string& hold_id, Hold* dropped, std::string* why) {
+  return Durably(why, [&](HoldsSnapshot& state, Effect* effect) {
+    for (auto& [number, kept] : state.kept) {
+      for (auto& [port_number, port] : kept.ports) {
+        if (port.hold && port.hold->id == hold_id) {
+          *dropped = *port.hold;
+          *effect = [number = number, port_number = port_number](HoldsSnapshot& s) {
+            s.kept.at(number).ports[port_number].hold.reset();
+          };
+          return Result::kDone;
+        }
       }
     }
     return Result::kNotFound;
   });
 }
 
-void Holds::SetRelease(DeviceId device, Release release) {
-  Modify([&](HoldsSnapshot& state) {
-    state.releases[device] = std::move(release);
-    return true;
+Holds::Result Holds::SetRelease(const std::vector<DeviceId>& devices, Release release,
+                                std::string* why) {
+  release.since = ToMilliseconds(release.since);
+  release.until = ToMilliseconds(release.until);
+  release.boot_id = home_.boot_id;
+  return Durably(why, [&](HoldsSnapshot& state, Effect* effect) {
+    std::vector<uint64_t> entries;
+    for (const DeviceId device : devices) {
+      entries.push_back(KeptNumber(state, device));
+    }
+    *effect = [entries, release](HoldsSnapshot& s) {
+      for (const uint64_t kept : entries) {
+        s.kept.at(kept).release = release;
+      }
+    };
+    return Result::kDone;
   });
 }
 
-bool Holds::ClearRelease(DeviceId device) {
-  return Modify([&](HoldsSnapshot& state) { return state.releases.erase(device) > 0; });
+Holds::Result Holds::ClearRelease(const std::vector<DeviceId>& devices, std::string* why) {
+  return Durably(why, [&](HoldsSnapshot& state, Effect* effect) {
+    std::vector<uint64_t> entries;
+    for (const DeviceId device : devices) {
+      const KeptDevice* kept = state.Find(device);
+      if (kept != nullptr && kept->release) {
+        entries.push_back(state.bound.at(device));
+      }
+    }
+    if (entries.empty()) {
+      return Result::kNotFound;
+    }
+    *effect = [entries](HoldsSnapshot& s) {
+      for (const uint64_t kept : entries) {
+        s.kept.at(kept).release.reset();
+      }
+    };
+    return Result::kDone;
+  });
+}
+
+Holds::Result Holds::SetBaseline(PortKey port, uint64_t bps, std::string* why) {
+  return Durably(why, [&](HoldsSnapshot& state, Effect* effect) {
+    *effect = [=, kept = KeptNumber(state, port.first)](HoldsSnapshot& s) {
+      s.kept.at(kept).ports[port.second].record.baseline_bps = bps;
+    };
+    return Result::kDone;
+  });
+}
+
+Holds::Result Holds::Forget(PortKey port, std::string* why) {
+  return Durably(why, [&](HoldsSnapshot& state, Effect* effect) {
+    if (state.FindRecord(port) == nullptr) {
+      return Result::kNotFound;
+    }
+    *effect = [port = port.second, kept = state.bound.at(port.first)](HoldsSnapshot& s) {
+      s.kept.at(kept).ports[port].record = {};
+    };
+    return Result::kDone;
+  });
 }
 
 void Holds::NoteActive(PortKey port, std::optional<uint64_t> effective_bps) {
@@ -110,7 +340,7 @@ void Holds::NoteActive(PortKey port, std::optional<uint64_t> effective_bps) {
     return;
   }
   Modify([&](HoldsSnapshot& state) {
-    PortRecord& record = state.records[port];
+    PortRecord& record = KeptOf(state, port.first).ports[port.second].record;
     record.required = true;
     // nullopt compares below every value
     record.baseline_bps = std::max(record.baseline_bps, effective_bps);
@@ -118,51 +348,74 @@ void Holds::NoteActive(PortKey port, std::optional<uint64_t> effective_bps) {
   });
 }
 
-void Holds::SetBaseline(PortKey port, uint64_t bps) {
+void Holds::SeePresent(const std::vector<SeenDevice>& devices) {
+  std::shared_ptr<const HoldsSnapshot> before, after;
   Modify([&](HoldsSnapshot& state) {
-    state.records[port].baseline_bps = bps;
+    before = published_.load();
+    BindPresent(state, devices, home_.machine_id, clock_.wall());
+    after = std::make_shared<HoldsSnapshot>(state);
     return true;
   });
-}
-
-bool Holds::Forget(PortKey port) {
-  return Modify([&](HoldsSnapshot& state) { return state.records.erase(port) > 0; });
+  LogBindings(*before, *after);
 }
 
 void Holds::ForgetDevice(DeviceId device) {
   Modify([&](HoldsSnapshot& state) {
-    const auto of_device = [&](const auto& entry) { return entry.first.first == device; };
-    std::erase_if(state.records, of_device);
-    std::erase_if(state.pauses, of_device);
-    state.releases.erase(device);
+    std::erase_if(state.pauses, [&](const auto& entry) { return entry.first.first == device; });
+    if (state.Find(device) == nullptr) {
+      return false;
+    }
+    KeptDevice& kept = state.kept.at(state.bound.at(device));
+    kept.release.reset();
+    for (auto& [number, port] : kept.ports) {
+      port.record = {};
+    }
+    Unbind(state, device);
     return true;
   });
 }
 
 std::vector<Hold> Holds::Expire() {
   const WallTime now = clock_.wall();
-  const auto any_ended = [&](const HoldsSnapshot& state) {
-    for (const auto& [port, hold] : state.holds) {
-      if (!Running(hold, now)) {
-        return true;
-      }
-    }
-    return false;
-  };
   std::vector<Hold> ended;
-  if (!any_ended(*published_.load())) {
+  std::vector<KeptDevice> given_up;
+  const auto sweep = [&](HoldsSnapshot& state, bool give_up_too) {
+    bool swept = false;
+    for (auto it = state.kept.begin(); it != state.kept.end();) {
+      KeptDevice& kept = it->second;
+      for (auto& [number, port] : kept.ports) {
+        if (port.hold && port.hold->until && now >= *port.hold->until) {
+          ended.push_back(*port.hold);
+          port.hold.reset();
+        }
+      }
+      swept = swept || (kept.release && now >= kept.release->until);
+      if (kept.release && now >= kept.release->until) {
+        kept.release.reset();
+      }
+      const bool give_up =
+          give_up_too && kept.orphaned_since && now - *kept.orphaned_since >= kOrphanLife;
+      if (give_up) {
+        given_up.push_back(kept);
+        if (kept.device != 0) {
+          state.bound.erase(kept.device);
+        }
+      }
+      it = give_up ? state.kept.erase(it) : std::next(it);
+    }
+    return swept || !ended.empty() || !given_up.empty();
+  };
+  HoldsSnapshot trial = *published_.load();
+  if (!sweep(trial, true)) {
     return ended;
   }
-  Modify([&](HoldsSnapshot& state) {
-    std::erase_if(state.holds, [&](const auto& entry) {
-      if (Running(entry.second, now)) {
-        return false;
-      }
-      ended.push_back(entry.second);
-      return true;
-    });
-    return true;
-  });
+  ended.clear();
+  given_up.clear();
+  // An effect that is being written may be about an entry: that one goes a second later.
+  Modify([&](HoldsSnapshot& state) { return sweep(state, !writing_); });
+  for (const KeptDevice& kept : given_up) {
+    LogHolds(log::Level::kWarning, "orphaned hold is given up after 30 days", kept);
+  }
   return ended;
 }
 

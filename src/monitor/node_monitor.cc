@@ -133,7 +133,12 @@ class NodeMonitor::Impl {
     if (stopping_) {
       return false;
     }
-    for (const RosterChange& change : roster_.Update(pass)) {
+    const std::vector<RosterChange> changes = roster_.Update(pass);
+    if (!changes.empty()) {
+      // Before anybody sees the devices: a held port never serves for a moment.
+      shared_->holds->SeePresent(roster_.Present());
+    }
+    for (const RosterChange& change : changes) {
       Apply(self, change);
     }
     if (pass.list == DiscoveryPass::List::kOk) {

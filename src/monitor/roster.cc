@@ -115,6 +115,21 @@ std::vector<RosterChange> Roster::Update(const DiscoveryPass& pass) {
   return changes;
 }
 
+std::vector<SeenDevice> Roster::Present() const {
+  std::vector<SeenDevice> present;
+  for (const auto& [id, known] : known_) {
+    if (known.present) {
+      // A sub-function has its parent's address, which is not its own.
+      const FoundDevice& device = known.last;
+      const bool own_address = device.function != DeviceFunction::kSubfunction;
+      present.push_back({id,
+                         device.sighting.name,
+                         {device.node_guid_text, own_address ? device.pci_address : ""}});
+    }
+  }
+  return present;
+}
+
 bool Roster::Forget(DeviceId id) {
   const auto it = known_.find(id);
   if (it == known_.end() || it->second.present) {

@@ -8,6 +8,11 @@ target_sources(
           ${CMAKE_CURRENT_SOURCE_DIR}/monitor/discovery.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/monitor/estimate.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/monitor/holds.cc
+          ${CMAKE_CURRENT_SOURCE_DIR}/monitor/holds_binding.cc
+          ${CMAKE_CURRENT_SOURCE_DIR}/monitor/holds_file.cc
+          ${CMAKE_CURRENT_SOURCE_DIR}/monitor/holds_snapshot.cc
+          ${CMAKE_CURRENT_SOURCE_DIR}/monitor/holds_text.cc
+          ${CMAKE_CURRENT_SOURCE_DIR}/monitor/holds_writer.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/monitor/node_monitor.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/monitor/pending.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/monitor/port_tracker.cc

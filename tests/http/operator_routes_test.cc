@@ -186,9 +186,20 @@ TEST_F(OperatorRoutes, ResumeLiftsTheHoldItMeans) {
 
 TEST_F(OperatorRoutes, AnOrphanedHoldCanBeDropped) {
   Start();
+  const auto listed = [&] { return Json::parse(Get("/api/v1/holds").body)["holds"][0]; };
+  const SeenDevice device{first_, "mlx5_0", {"0001:0000:0000:0000", "0000:01:00.0"}};
+  const SeenDevice successor{9, "mlx5_0", {"0002:0000:0000:0000", "0000:01:00.0"}};
+  node_.holds->SeePresent({device});
   const std::string id = PostJson(kPort + "/pause", "reason=x", 200)["hold"]["id"];
   node_.Remove(first_);
-  EXPECT_EQ(Json::parse(Get("/api/v1/holds").body)["holds"][0]["orphaned"], true);
+  node_.holds->SeePresent({});
+  EXPECT_EQ(listed()["orphaned"], false) << "it waits for its device";
+  EXPECT_EQ(listed()["present"], false);
+  node_.holds->SeePresent({successor});
+  EXPECT_EQ(listed()["orphaned"], true);
+  EXPECT_EQ(listed()["device"], "mlx5_0");
+  EXPECT_EQ(listed()["node_guid"], device.key.node_guid);
+  EXPECT_EQ(listed()["pci_address"], device.key.pci_address);
   EXPECT_EQ(Send(admin(), "DELETE /api/v1/holds/" + id).status, 200);
   EXPECT_EQ(Send(admin(), "DELETE /api/v1/holds/" + id).status, 404);
   EXPECT_EQ(Json::parse(Get("/api/v1/holds").body)["holds"].size(), 0U);
@@ -282,7 +293,8 @@ TEST_F(OperatorRoutes, ReleaseWaitsForTheClose) {
   options_.command_timeout = seconds(30);
   Start();
   std::thread device([this] {
-    while (node_.holds->snapshot()->releases.empty()) {
+    while (node_.holds->snapshot()->FindRelease(first_, std::chrono::system_clock::now()) ==
+           nullptr) {
       std::this_thread::yield();
     }
     node_.Change(first_, [this](DeviceSnapshot& d) { FollowRelease(*node_.holds, d); });

@@ -146,6 +146,8 @@ TEST(Families, ShowEverythingThatIsKnown) {
       {"nicmon_ports_expected", "2"},
       {"nicmon_ports_held", "1"},
       {"nicmon_holds_durable", "0"},
+      {"nicmon_holds_lost", "0"},
+      {"nicmon_holds_orphaned", "0"},
       {"nicmon_config_reload_success", "0"},
       {"process_cpu_seconds_total", "1.5"},
       {"process_start_time_seconds", "1769860800.25"},

@@ -7,10 +7,12 @@
 #include "nicmon/app/hardware.h"
 #include "nicmon/app/watchdog.h"
 #include "nicmon/base/clock.h"
+#include "nicmon/base/state_directory.h"
 #include "nicmon/config/config.h"
 #include "nicmon/history/journal.h"
 #include "nicmon/http/server.h"
 #include "nicmon/monitor/holds.h"
+#include "nicmon/monitor/holds_writer.h"
 #include "nicmon/monitor/node_monitor.h"
 #include "nicmon/monitor/view.h"
 
@@ -41,8 +43,10 @@ class Node {
   const MetricsProfile profile_;
   const bool reloads_files_;
   const Hardware hardware_;
+  const std::shared_ptr<const StateDirectory> state_;  // nullptr: nothing outlives the process
   const std::shared_ptr<Holds> holds_;
   Journal journal_;
+  HoldsWriter holds_writer_;
   NodeMonitor monitor_;
   const std::shared_ptr<HttpStats> http_stats_;
   Watchdog watchdog_;

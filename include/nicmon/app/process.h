@@ -6,7 +6,7 @@ namespace nicmon {
 
 /// main()'s first statement. From here on SIGTERM and SIGINT end the process with 0, as PID 1 too
 /// (which the kernel's default action would not): at once until HoldStopSignals(), through the
-/// control loop after it. SIGPIPE is ignored, SIGHUP waits for the control loop.
+/// control loop after it. SIGPIPE and SIGXFSZ are ignored, SIGHUP waits for the control loop.
 void PrepareSignals();
 
 /// Makes SIGTERM and SIGINT wait for the control loop. Call before the first thread: threads

@@ -2,7 +2,9 @@
 
 #include <chrono>
 #include <functional>
+#include <optional>
 #include <string>
+#include <string_view>
 
 namespace nicmon {
 
@@ -19,5 +21,9 @@ struct Clock {
 
 /// RFC 3339 in UTC with milliseconds: "2026-01-31T23:59:59.123Z".
 std::string Rfc3339(WallTime time);
+
+/// RFC 3339 with a date, seconds and an offset ("2026-01-31T23:59:59Z", "…+01:00", fractions to
+/// the nanosecond). A blank before the offset's hours counts as the '+' that form encoding took.
+std::optional<WallTime> ParseRfc3339(std::string_view text);
 
 }  // namespace nicmon

@@ -37,6 +37,8 @@ struct Config {
   Duration tick = std::chrono::seconds(1);
   Duration counters_interval = std::chrono::seconds(15);
   Duration settle{0};
+  std::string state_dir = "/var/lib/nicmon";  // empty: none
+  bool state_dir_given = false;  // false: done without, with a warning, when it cannot be used
   MetricsProfile metrics_profile = MetricsProfile::kStandard;
   std::string node_name;
   log::Level log_level = log::Level::kInfo;

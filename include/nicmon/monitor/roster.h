@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "nicmon/monitor/device_monitor.h"
+#include "nicmon/monitor/holds.h"
 #include "nicmon/sysfs/identity.h"
 
 namespace nicmon {
@@ -20,6 +21,7 @@ using Inode = std::pair<uint64_t, uint64_t>;
 struct FoundDevice {
   DeviceSighting sighting;
   uint64_t node_guid = 0;
+  std::string node_guid_text;  // as sysfs has it: "0c42:a103:0065:4ba2", empty when there is none
   std::string pci_address;
   DeviceFunction function = DeviceFunction::kPhysical;
   std::optional<Inode> inode;
@@ -57,6 +59,9 @@ class Roster {
 
   /// Whether the last pass left something open that a second look soon would settle.
   bool unsettled() const { return unsettled_; }
+
+  /// The devices that are there, and what tells them from others for good.
+  std::vector<SeenDevice> Present() const;
 
   /// Forgets a device that is absent; false when it is present or unknown.
   bool Forget(DeviceId id);
