@@ -146,6 +146,9 @@ std::optional<Endpoint> ParseUrl(const std::string& url) {
   }
   const bool bracketed = rest.starts_with('[');
   const size_t end = bracketed ? rest.find(']') : rest.find(':');
+  if (bracketed && end == std::string_view::npos) {
+    return std::nullopt;
+  }
   endpoint.host = rest.substr(bracketed ? 1 : 0, bracketed ? end - 1 : end);
   rest = end == std::string_view::npos ? "" : rest.substr(end + (bracketed ? 1 : 0));
   endpoint.port = endpoint.tls ? 443 : 80;

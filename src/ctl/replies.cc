@@ -160,7 +160,6 @@ std::optional<SelectReply> ParseSelect(std::string_view body) {
     return std::nullopt;
   }
   SelectReply reply;
-  reply.requested = Count(json, "requested");
   for (const Json& port : list) {
     reply.ports.push_back({Str(port, "device") + "/" + Str(port, "port"), Str(port, "netdev"),
                            Str(port, "pci_address"), Str(port, "numa_node"),

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -71,7 +72,6 @@ struct SelectReply {
     std::optional<double> speed, estimate;  // Gb/s
   };
   std::vector<Port> ports;
-  std::optional<uint64_t> requested;
 };
 std::optional<SelectReply> ParseSelect(std::string_view body);
 

@@ -1,0 +1,251 @@
+// Each command against a nicmon that runs, in another process, with simulated devices.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "ctl/ctl_run.h"
+#include "testing/wait_for.h"
+
+namespace nicmon {
+namespace {
+
+using ::testing::AllOf;
+using testing::CtlResult;
+using testing::Daemon;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+/// Of a port that is down.
+constexpr const char* kDown =
+    R"({"device":"mlx5_1","port":1,"set":{"state":"down","physical_state":"polling"},"event":"PORT_ERR"})";
+constexpr const char* kUp =
+    R"({"device":"mlx5_1","port":1,"set":{"state":"active","physical_state":"link_up"},"event":"PORT_ACTIVE"})";
+
+TEST(CtlCommands, ShowTablesOrJson) {
+  const Daemon daemon;
+  const CtlResult ports = daemon.Ctl({"ports"});
+  EXPECT_EQ(ports.code, 0);
+  EXPECT_THAT(ports.out, AllOf(StartsWith("PORT "), HasSubstr("\nmlx5_0/1  yes"),
+                               HasSubstr("\nmlx5_1/1  yes")));
+  EXPECT_THAT(ports.err, IsEmpty());
+  EXPECT_THAT(daemon.Ctl({"ports", "mlx5_1/1"}).out,
+              AllOf(HasSubstr("\nmlx5_1/1 "), Not(HasSubstr("mlx5_0"))));
+  EXPECT_THAT(daemon.Ctl({"ports", "--json"}).out, StartsWith(R"({"ports":[{"device":"mlx5_0")"));
+  EXPECT_THAT(daemon.Ctl({"devices"}).out,
+              AllOf(StartsWith("DEVICE "), HasSubstr("\nmlx5_1  open")));
+  EXPECT_THAT(daemon.Ctl({"devices", "0000:02:00.0"}).out,
+              AllOf(HasSubstr("\nmlx5_1 "), Not(HasSubstr("mlx5_0"))));
+  EXPECT_EQ(daemon.Ctl({"holds"}).out, "no holds\n");
+  EXPECT_EQ(daemon.Ctl({"holds", "--json"}).out, "{\"holds\":[]}\n");
+}
+
+TEST(CtlCommands, EventsPassTheirFiltersOn) {
+  const Daemon daemon;
+  daemon.Simulate(kDown);
+  ASSERT_TRUE(testing::WaitFor([&] {
+    return daemon.Ctl({"events", "--type=link", "--device=mlx5_1", "--port=1", "--limit=1"})
+               .out.find("down") != std::string::npos;
+  }));
+  EXPECT_THAT(daemon.Ctl({"events", "--device=mlx5_0", "--since=1h"}).out,
+              AllOf(HasSubstr("mlx5_0"), Not(HasSubstr("mlx5_1"))));
+  EXPECT_THAT(daemon.Ctl({"events", "--json", "--limit", "1"}).out, StartsWith(R"({"events":[)"));
+  const CtlResult wrong = daemon.Ctl({"events", "--type=bogus"});
+  EXPECT_EQ(wrong.code, 2);
+  EXPECT_THAT(wrong.err, HasSubstr("type"));
+}
+
+TEST(CtlCommands, PauseAndResume) {
+  const Daemon daemon;
+  const CtlResult paused =
+      daemon.Ctl({"pause", "mlx5_0/1", "--reason", "bad cable", "--ttl=2h", "--by=ops"});
+  EXPECT_EQ(paused.code, 0);
+  EXPECT_THAT(paused.out, AllOf(StartsWith("mlx5_0/1 is held until 20"), HasSubstr("(h1)"),
+                                HasSubstr("running jobs are not touched")));
+  EXPECT_THAT(daemon.Ctl({"holds"}).out, HasSubstr("ops  bad cable"));
+
+  const CtlResult again = daemon.Ctl({"pause", "mlx5_0/1", "--reason=mine"});
+  EXPECT_EQ(again.code, 1);
+  EXPECT_THAT(again.err, AllOf(HasSubstr("held already (h1 by ops since"), HasSubstr("bad cable"),
+                               HasSubstr("--replace")));
+  EXPECT_EQ(daemon.Ctl({"pause", "mlx5_0/1", "--reason=mine", "--replace"}).code, 0);
+
+  const CtlResult other = daemon.Ctl({"resume", "mlx5_0/1", "--hold-id=h1"});
+  EXPECT_EQ(other.code, 1);
+  EXPECT_THAT(other.err, HasSubstr("another hold"));
+  const CtlResult resumed = daemon.Ctl({"resume", "mlx5_0/1"});
+  EXPECT_EQ(resumed.code, 0);
+  EXPECT_THAT(resumed.out, AllOf(StartsWith("lifted hold h2 "), HasSubstr(": mine\n"),
+                                 HasSubstr("mlx5_0/1 serves\n")));
+  EXPECT_EQ(daemon.Ctl({"resume", "mlx5_0/1"}).code, 0);
+  EXPECT_THAT(daemon.Ctl({"resume", "mlx5_0/1"}).out, StartsWith("mlx5_0/1 was not held\n"));
+}
+
+TEST(CtlCommands, PauseSaysWhoAsks) {
+  const Daemon daemon;
+  const auto by = [&](const testing::Strings& environment) {
+    auto all = environment;
+    all.push_back(daemon.environment());
+    EXPECT_EQ(testing::Ctl({"pause", "mlx5_0/1", "--reason=x", "--replace"}, all).code, 0);
+    return daemon.Ctl({"holds", "--json"}).out;
+  };
+  EXPECT_THAT(by({"SUDO_USER=alice"}), HasSubstr(R"("by":"alice")"));
+  EXPECT_THAT(by({}), Not(HasSubstr("uid=")));
+}
+
+TEST(CtlCommands, ResumeSaysWhatElseIsWrong) {
+  const Daemon daemon;
+  ASSERT_EQ(daemon.Ctl({"pause", "mlx5_1/1", "--reason=x"}).code, 0);
+  daemon.Simulate(kDown);
+  ASSERT_TRUE(testing::WaitFor([&] {
+    return daemon.Ctl({"ports", "mlx5_1/1"}).out.find("down") != std::string::npos;
+  }));
+  const CtlResult resumed = daemon.Ctl({"resume", "mlx5_1/1"});
+  EXPECT_EQ(resumed.code, 0);
+  EXPECT_THAT(resumed.out, HasSubstr("\nmlx5_1/1 does not serve: down\n"));
+}
+
+TEST(CtlCommands, RequeryTellsWhetherItServes) {
+  const Daemon daemon;
+  EXPECT_EQ(daemon.Ctl({"requery", "mlx5_1/1"}).code, 0);
+  EXPECT_EQ(daemon.Ctl({"requery", "mlx5_1"}).out, "mlx5_1/1  serving  400 Gb/s\n");
+  daemon.Simulate(kDown);
+  ASSERT_TRUE(daemon.Becomes({"requery", "mlx5_1/1"}, 1));
+  EXPECT_EQ(daemon.Ctl({"requery", "mlx5_1"}).out, "mlx5_1/1  down  down\n");
+  daemon.Simulate(R"({"device":"mlx5_0","fail":{"verb":"query_port","errno":"EIO","times":1000}})");
+  const CtlResult failed = daemon.Ctl({"requery", "mlx5_0/1"});
+  EXPECT_EQ(failed.code, 1);
+  EXPECT_THAT(failed.out, HasSubstr("query_failed  EIO"));
+}
+
+TEST(CtlCommands, WrongNamesAreUsage) {
+  const Daemon daemon;
+  for (const testing::Strings& command :
+       std::vector<testing::Strings>{{"ports", "mlx5_9/1"},
+                                     {"devices", "mlx5_9"},
+                                     {"requery", "mlx5_9"},
+                                     {"pause", "mlx5_9/1", "--reason=x"},
+                                     {"resume", "mlx5_9/1"},
+                                     {"release", "mlx5_9", "--reason=x"},
+                                     {"reopen", "mlx5_9"}}) {
+    const CtlResult result = daemon.Ctl(command);
+    EXPECT_EQ(result.code, 2) << command[0];
+    EXPECT_EQ(result.err, "nicmon ctl: there is no device mlx5_9; known: mlx5_0, mlx5_1\n");
+    EXPECT_THAT(result.out, IsEmpty());
+  }
+  EXPECT_THAT(daemon.Ctl({"pause", "mlx5_0/7", "--reason=x"}).err, HasSubstr("no port 7"));
+  EXPECT_EQ(daemon.Ctl({"pause", "mlx5_0/1", "--reason=x", "--ttl=5y"}).code, 2);
+}
+
+TEST(CtlCommands, ReleaseAndReopen) {
+  const Daemon daemon;
+  const CtlResult released = daemon.Ctl({"release", "mlx5_0", "--reason=driver", "--ttl=10m"});
+  EXPECT_EQ(released.code, 0);
+  EXPECT_THAT(released.out, StartsWith("mlx5_0  released  until 20"));
+  EXPECT_EQ(daemon.Ctl({"requery", "mlx5_0"}).code, 1) << "409 device_not_open";
+  const CtlResult reopened = daemon.Ctl({"reopen", "mlx5_0"});
+  EXPECT_EQ(reopened.code, 0);
+  EXPECT_EQ(reopened.out, "mlx5_0  open\n");
+  EXPECT_EQ(daemon.Ctl({"release", "--all", "--reason=reboot"}).out,
+            "mlx5_0  released\nmlx5_1  released\n");
+  EXPECT_EQ(daemon.Ctl({"reopen", "--all"}).out, "mlx5_0  open\nmlx5_1  open\n");
+}
+
+TEST(CtlCommands, ReopenOfADeviceThatIsGoneIsNoSuccess) {
+  const Daemon daemon;
+  daemon.Simulate(R"({"device":"mlx5_1","unplug":true})");
+  ASSERT_TRUE(testing::WaitFor([&] {
+    return daemon.Ctl({"devices", "mlx5_1"}).out.find("absent") != std::string::npos;
+  }));
+  const CtlResult result = daemon.Ctl({"reopen", "--all"});
+  EXPECT_EQ(result.code, 1);
+  EXPECT_THAT(result.out, HasSubstr("mlx5_1  absent\n"));
+}
+
+TEST(CtlCommands, AStalledDeviceIsHeldAndItsReleaseIsPending) {
+  const Daemon daemon({"--simulate=devices=2", "--tick=100ms"});
+  daemon.Simulate(R"({"device":"mlx5_1","hang":{"verb":"query_port","seconds":60}})");
+  ASSERT_TRUE(testing::WaitFor([&] {
+    return daemon.Ctl({"devices", "mlx5_1"}).out.find("stalled") != std::string::npos;
+  }));
+  EXPECT_EQ(daemon.Ctl({"pause", "mlx5_1/1", "--reason=hangs"}).code, 0);
+  EXPECT_EQ(daemon.Ctl({"resume", "mlx5_1/1"}).code, 0);
+  EXPECT_EQ(daemon.Ctl({"check", "--expect-ports=2"}).code, 1);
+  const CtlResult requery = daemon.Ctl({"requery", "mlx5_1/1"});
+  EXPECT_EQ(requery.code, 1);
+  EXPECT_THAT(requery.err, HasSubstr("hangs"));
+  const CtlResult release = daemon.Ctl({"release", "mlx5_1", "--reason=driver"});
+  EXPECT_EQ(release.code, 1);
+  EXPECT_THAT(release.out, StartsWith("mlx5_1  pending  hangs in a call"));
+}
+
+TEST(CtlCommands, SelectForPeopleAndJobs) {
+  const Daemon daemon;
+  EXPECT_THAT(daemon.Ctl({"select"}).out, AllOf(StartsWith("PORT "), HasSubstr("\nmlx5_1/1  400")));
+  EXPECT_EQ(daemon.Ctl({"select", "--format=nccl"}).out, "=mlx5_0:1,mlx5_1:1\n");
+  EXPECT_EQ(daemon.Ctl({"select", "--format=ucx", "--count=1"}).out, "mlx5_0:1\n");
+  EXPECT_THAT(daemon.Ctl({"select", "--json"}).out, StartsWith(R"({"requested":null)"));
+  const CtlResult few = daemon.Ctl({"select", "--format=ucx", "--count=4"});
+  EXPECT_EQ(few.code, 1);
+  EXPECT_EQ(few.out, "mlx5_0:1,mlx5_1:1\n");
+  EXPECT_EQ(few.err, "nicmon ctl: only 2 of 4 ports serve\n");
+  ASSERT_EQ(daemon.Ctl({"release", "--all", "--reason=x"}).code, 0);
+  const CtlResult none = daemon.Ctl({"select", "--format=nccl"});
+  EXPECT_EQ(none.code, 1);
+  EXPECT_THAT(none.out, IsEmpty());
+  EXPECT_THAT(none.err, HasSubstr("none of 2 ports serves"));
+  EXPECT_EQ(daemon.Ctl({"select", "--format=json"}).code, 2);
+  EXPECT_EQ(daemon.Ctl({"select", "--sort=bogus"}).code, 2);
+}
+
+TEST(CtlCommands, HealthIsAboutNicmonNotTheNics) {
+  const Daemon daemon({"--simulate=devices=2", "--expect-ports=2"});
+  EXPECT_EQ(daemon.Ctl({"health"}).out, "nicmon works; ready, 2 of 2 ports up, 2 serving\n");
+  daemon.Simulate(kDown);
+  ASSERT_TRUE(testing::WaitFor(
+      [&] { return daemon.Ctl({"health"}).out.find("1 of 2 ports up") != std::string::npos; }));
+  const CtlResult health = daemon.Ctl({"health"});
+  EXPECT_EQ(health.code, 0);
+  EXPECT_THAT(health.out, HasSubstr("not ready"));
+  EXPECT_EQ(daemon.Ctl({"health", "--json"}).out, "{\"status\":\"ok\"}\n");
+}
+
+TEST(CtlCommands, CheckSaysItInOneLineAndItsExitCode) {
+  const Daemon daemon;
+  EXPECT_EQ(daemon.Ctl({"check"}).out, "OK: 2 of 2 ports serve\n");
+  EXPECT_EQ(daemon.Ctl({"check", "--expect-ports=2", "--min-speed=400"}).code, 0);
+  const CtlResult slow = daemon.Ctl({"check", "--min-speed=800"});
+  EXPECT_EQ(slow.code, 1);
+  EXPECT_THAT(slow.out, StartsWith("PROBLEM: 0 of 2 ports serve at full speed: mlx5_0/1 400 Gb/s"));
+  EXPECT_EQ(daemon.Ctl({"check", "--expect-ports=3"}).out,
+            "PROBLEM: 2 of 3 ports serve: no more are known\n");
+  daemon.Simulate(kDown);
+  ASSERT_TRUE(daemon.Becomes({"check"}, 1));
+  EXPECT_EQ(daemon.Ctl({"check"}).out, "PROBLEM: 1 of 2 ports serve: mlx5_1/1 down\n");
+  EXPECT_EQ(daemon.Ctl({"check", "--expect-ports=1"}).code, 0);
+  ASSERT_EQ(daemon.Ctl({"pause", "mlx5_1/1", "--reason=cable"}).code, 0);
+  EXPECT_EQ(daemon.Ctl({"check"}).out, "OK: 1 of 1 ports serve, 1 set aside\n");
+  EXPECT_EQ(daemon.Ctl({"check", "--expect-ports=two"}).code, 2);
+  EXPECT_EQ(daemon.Ctl({"check", "--min-speed=-1"}).code, 2);
+}
+
+TEST(CtlCommands, WatchTellsEachChangeUntilNicmonEnds) {
+  Daemon daemon;
+  testing::Child watch({NICMON_PROGRAM, "ctl", "watch"}, testing::Child::Options(),
+                       {daemon.environment()});
+  ASSERT_TRUE(watch.WaitForOutput("mlx5_1/1 serves, 400 Gb/s"));
+  daemon.Simulate(kDown);
+  ASSERT_TRUE(watch.WaitForOutput("mlx5_1/1 does not serve: down"));
+  daemon.Simulate(kUp);
+  ASSERT_TRUE(testing::WaitFor([&] {
+    return daemon.Ctl({"check", "--expect-ports=2"}).code == 0;
+  }));
+  ASSERT_EQ(daemon.Ctl({"pause", "mlx5_0/1", "--reason=bad cable"}).code, 0);
+  ASSERT_TRUE(watch.WaitForOutput("mlx5_0/1 does not serve: held (bad cable)"));
+  daemon.process().Signal(SIGTERM);
+  EXPECT_EQ(watch.Wait(std::chrono::seconds(20)), 2);
+  EXPECT_THAT(watch.Output(), HasSubstr("nicmon ctl: "));
+}
+
+}  // namespace
+}  // namespace nicmon

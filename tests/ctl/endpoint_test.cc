@@ -1,0 +1,248 @@
+// Who is asked, and what is said when nobody can be.
+#include "ctl/endpoint.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstring>
+#include <filesystem>
+#include <thread>
+
+#include "ctl/check.h"
+#include "ctl/ctl_run.h"
+
+namespace nicmon {
+namespace {
+
+using ctl::Judge;
+using ctl::ParseUrl;
+using ::testing::AllOf;
+using testing::Ctl;
+using testing::CtlResult;
+using testing::Daemon;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::StartsWith;
+using testing::TempDir;
+
+/// A unix socket that listens, or with `listens` false one whose owner has gone.
+UniqueFd Socket(const std::string& path, bool listens) {
+  UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::strncpy(address.sun_path, path.c_str(), sizeof address.sun_path - 1);
+  EXPECT_EQ(::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  if (!listens) {
+    return {};
+  }
+  EXPECT_EQ(::listen(fd.get(), 8), 0);
+  return fd;
+}
+
+TEST(CtlEndpoint, ParsesUrls) {
+  EXPECT_EQ(ParseUrl("http://node7:9879")->Name(), "http://node7:9879");
+  EXPECT_EQ(ParseUrl("http://node7")->port, 80);
+  EXPECT_EQ(ParseUrl("https://node7/")->Name(), "https://node7:443");
+  EXPECT_EQ(ParseUrl("http://[fd00::1a]:9879/")->host, "fd00::1a");
+  for (const char* wrong :
+       {"node7:9879", "ftp://node7", "http://", "http://node7:", "http://a:0", "http://a:70000",
+        "http://a:9x", "http://a/metrics", "http://u@a", "http://[::1", "http://[::1]9879"}) {
+    EXPECT_FALSE(ParseUrl(wrong)) << wrong;
+  }
+}
+
+TEST(CtlEndpoint, ReadsTokens) {
+  const TempDir dir;
+  std::string error;
+  EXPECT_EQ(ctl::ReadToken(dir.Write("a", "# mine\n\n s3cret \r\n"), &error), "s3cret");
+  EXPECT_EQ(ctl::ReadToken(dir.Write("b", "ops:s3cret\n"), &error), "s3cret");
+  EXPECT_FALSE(ctl::ReadToken(dir.Write("c", "ops:sha256:abcd\n"), &error));
+  EXPECT_THAT(error, HasSubstr("hash"));
+  EXPECT_FALSE(ctl::ReadToken(dir.Write("d", "#\n"), &error));
+  EXPECT_FALSE(ctl::ReadToken(dir.path() + "/none", &error));
+  EXPECT_THAT(error, HasSubstr("ENOENT"));
+}
+
+TEST(CtlEndpoint, SaysWhichSocketWasTriedAndWhatToDo) {
+  const TempDir dir;
+  const CtlResult absent = Ctl({"ports", "--socket", dir.path() + "/none"});
+  EXPECT_EQ(absent.code, 2);
+  EXPECT_THAT(absent.err, AllOf(HasSubstr(dir.path() + "/none: it is not there"),
+                                HasSubstr("is nicmon running")));
+  const std::string stale = dir.path() + "/stale";
+  Socket(stale, false);
+  EXPECT_THAT(Ctl({"ports"}, {"NICMON_ADMIN_SOCKET=" + stale}).err,
+              HasSubstr(stale + ": nobody listens there"));
+  EXPECT_THAT(Ctl({"ports"}, {"NICMON_ADMIN_SOCKET=none"}).err, HasSubstr("use --url"));
+  const CtlResult check = Ctl({"check", "--socket", stale});
+  EXPECT_EQ(check.code, 2);
+  EXPECT_THAT(check.out, StartsWith("UNKNOWN: cannot use the admin socket"));
+}
+
+TEST(CtlEndpoint, TriesTheDaemonsPlacesInItsOrder) {
+  if (::access("/run/nicmon/admin.sock", F_OK) == 0) {
+    GTEST_SKIP() << "a nicmon of this machine uses /run/nicmon/admin.sock";
+  }
+  const TempDir dir;
+  const std::string variable = "XDG_RUNTIME_DIR=" + dir.path();
+  const std::string fallback = dir.path() + "/nicmon/admin.sock";
+  const CtlResult none = Ctl({"ports"}, {variable});
+  EXPECT_EQ(none.code, 2);
+  EXPECT_THAT(none.err, AllOf(HasSubstr("/run/nicmon/admin.sock: it is not there"),
+                              HasSubstr(fallback + ": it is not there")));
+  const Daemon daemon;
+  std::filesystem::create_directory(dir.path() + "/nicmon");
+  std::filesystem::create_symlink(daemon.socket(), fallback);
+  EXPECT_EQ(Ctl({"ports"}, {variable}).code, 0);
+}
+
+/// Whom the kernel lets in depends on who asks, so as root the question is put by somebody else.
+TEST(CtlEndpoint, SaysWhoMayUseASocketThatWeMayNot) {
+  const TempDir dir;
+  ASSERT_EQ(::chmod(dir.path().c_str(), 0755), 0);
+  const std::string program = dir.path() + "/nicmon";
+  std::filesystem::copy_file(NICMON_PROGRAM, program);
+  const std::string path = dir.path() + "/admin.sock";
+  const UniqueFd socket = Socket(path, true);
+  const auto ask = [&](const testing::Strings& arguments) {
+    testing::Strings all = {program, "ctl"};
+    if (::geteuid() == 0) {
+      all.insert(all.begin(),
+                 {"/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--"});
+    }
+    all.insert(all.end(), arguments.begin(), arguments.end());
+    return testing::RunProgram(all, {"NICMON_ADMIN_SOCKET=" + path});
+  };
+  ASSERT_EQ(::chmod(path.c_str(), 0400), 0);
+  const CtlResult owner = ask({"ports"});
+  EXPECT_EQ(owner.code, 2);
+  EXPECT_THAT(owner.err,
+              AllOf(HasSubstr(path + ": permission denied, only root may use it"),
+                    HasSubstr("--admin-socket-group"), Not(HasSubstr("is nicmon running"))));
+  if (::geteuid() != 0) {
+    return;  // a group that we are not in cannot be given away
+  }
+  ASSERT_EQ(::chown(path.c_str(), 0, 4), 0);
+  ASSERT_EQ(::chmod(path.c_str(), 0660), 0);
+  EXPECT_THAT(ask({"ports"}).err, HasSubstr("it is for members of group adm: run as root or join"));
+}
+
+TEST(CtlEndpoint, OverTcpReadsAreOpenAndOperatorsNeedAToken) {
+  const TempDir dir;
+  const std::string tokens = dir.Write("tokens", "ops:correct-horse-battery\n");
+  Daemon daemon({"--simulate=devices=2", "--admin-token-file=" + tokens});
+  const std::string url = "--url=" + daemon.url();
+  EXPECT_EQ(Ctl({"check", url}).code, 0);
+  const CtlResult refused = Ctl({"pause", "mlx5_0/1", "--reason=x", url});
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("needs a bearer token"));
+  const CtlResult wrong = Ctl({"pause", "mlx5_0/1", "--reason=x", url,
+                               "--token-file=" + dir.Write("wrong", "another-one-entirely\n")});
+  EXPECT_EQ(wrong.code, 2);
+  EXPECT_THAT(wrong.err, HasSubstr("not valid"));
+  EXPECT_EQ(Ctl({"pause", "mlx5_0/1", "--reason=x", url, "--token-file=" + tokens}).code, 0);
+  EXPECT_THAT(daemon.Ctl({"holds", "--json"}).out, HasSubstr(R"("by":"token=ops")"));
+  EXPECT_EQ(Ctl({"holds", url, "--token-file=" + dir.path() + "/none"}).code, 2);
+}
+
+TEST(CtlEndpoint, NobodyAtTheUrl) {
+  // Bound and not listening: nobody else can get the port meanwhile.
+  const UniqueFd taken(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t length = sizeof address;
+  ASSERT_EQ(::bind(taken.get(), reinterpret_cast<const sockaddr*>(&address), length), 0);
+  ASSERT_EQ(::getsockname(taken.get(), reinterpret_cast<sockaddr*>(&address), &length), 0);
+  const std::string url = "http://127.0.0.1:" + std::to_string(ntohs(address.sin_port));
+  const CtlResult result = Ctl({"ports", "--url", url});
+  EXPECT_EQ(result.code, 2);
+  EXPECT_THAT(result.err, HasSubstr("cannot connect to " + url));
+  Daemon daemon;
+  const std::string tls = "https" + daemon.url().substr(4);
+  EXPECT_THAT(Ctl({"ports", "--url", tls}).err, HasSubstr("no TLS with " + tls));
+}
+
+/// What one request to somebody who answers `reply`, whatever is asked, comes to.
+CtlResult AskOneWhoAnswers(const std::string& reply, const testing::Strings& arguments) {
+  const TempDir dir;
+  const std::string path = dir.path() + "/admin.sock";
+  const UniqueFd socket = Socket(path, true);
+  std::thread server([&] {
+    const UniqueFd probe(::accept(socket.get(), nullptr, nullptr));  // whether anybody is there
+    const UniqueFd asked(::accept(socket.get(), nullptr, nullptr));
+    std::array<char, 4096> request;
+    (void)!::read(asked.get(), request.data(), request.size());
+    (void)!::write(asked.get(), reply.data(), reply.size());
+  });
+  const CtlResult result = Ctl(arguments, {"NICMON_ADMIN_SOCKET=" + path});
+  server.join();
+  return result;
+}
+
+std::string Reply(const std::string& status, const std::string& body) {
+  return "HTTP/1.1 " + status +
+         "\r\nConnection: close\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" +
+         body;
+}
+
+TEST(CtlEndpoint, SomebodyElseAnswers) {
+  const CtlResult odd = AskOneWhoAnswers(Reply("200 OK", "<html>"), {"select"});
+  EXPECT_EQ(odd.code, 2);
+  EXPECT_THAT(odd.err, HasSubstr("not understood"));
+  const CtlResult silent = AskOneWhoAnswers(Reply("418 Teapot", "short"), {"ports"});
+  EXPECT_EQ(silent.code, 2);
+  EXPECT_THAT(silent.err, HasSubstr("answered 418 without saying why"));
+  const CtlResult broken = AskOneWhoAnswers("HTTP/1.1 200 OK\r\nContent-Le", {"ports"});
+  EXPECT_EQ(broken.code, 2);
+  EXPECT_THAT(broken.err, StartsWith("nicmon ctl: "));
+  const CtlResult hostile = AskOneWhoAnswers(
+      Reply("200 OK", R"({"ports":[{"device":"a\u001b[31m","port":1}]})"), {"select"});
+  EXPECT_THAT(hostile.out, AllOf(HasSubstr("a[31m/1"), Not(HasSubstr("\x1b"))));
+}
+
+ctl::PortReply Port(const std::string& device, bool serving, std::optional<double> speed) {
+  ctl::PortReply port;
+  port.device = device;
+  port.port = "1";
+  port.state = serving ? "active" : "down";
+  port.serving = serving;
+  port.required = true;
+  port.speed = speed;
+  return port;
+}
+
+TEST(CtlCheck, WhatCounts) {
+  const auto code = [](const std::vector<ctl::PortReply>& ports,
+                       const ctl::CheckOptions& options = {}) {
+    return Judge(ports, options).exit_code;
+  };
+  const auto up = Port("a", true, 400);
+  const auto down = Port("b", false, std::nullopt);
+  auto held = Port("c", false, 400);
+  held.paused.push_back({"admin", "", "", "cable", "ops"});
+  auto spare = Port("d", false, std::nullopt);
+  spare.required = false;
+  EXPECT_EQ(code({up}), 0);
+  EXPECT_EQ(code({up, down}), 1);
+  EXPECT_EQ(code({up, held, spare}), 0);
+  EXPECT_EQ(code({held}), 1) << "nothing serves";
+  EXPECT_EQ(code({}), 1) << "a node whose NICs are all gone";
+  EXPECT_EQ(code({}, {.expect_ports = 0}), 0);
+  EXPECT_EQ(code({up, down}, {.expect_ports = 1}), 0) << "others do not matter then";
+  EXPECT_EQ(code({up, held}, {.expect_ports = 2}), 1) << "a held one does not serve";
+  EXPECT_EQ(code({up}, {.min_speed = 400}), 0);
+  EXPECT_EQ(code({up, Port("e", true, 100)}, {.min_speed = 400}), 1);
+  EXPECT_EQ(code({up, Port("e", true, 100)}, {.expect_ports = 1, .min_speed = 400}), 0);
+  EXPECT_EQ(code({Port("e", true, std::nullopt)}, {.min_speed = 1}), 1) << "unknown";
+}
+
+}  // namespace
+}  // namespace nicmon
