@@ -37,7 +37,7 @@ TEST(CtlCommands, ShowTablesOrJson) {
   EXPECT_THAT(daemon.Ctl({"devices", "0000:02:00.0"}).out,
               AllOf(HasSubstr("\nmlx5_1 "), Not(HasSubstr("mlx5_0"))));
   EXPECT_EQ(daemon.Ctl({"holds"}).out, "no holds\n");
-  EXPECT_EQ(daemon.Ctl({"holds", "--json"}).out, "{\"holds\":[]}\n");
+  EXPECT_THAT(daemon.Ctl({"holds", "--json"}).out, StartsWith(R"({"holds":[])"));
 }
 
 TEST(CtlCommands, EventsPassTheirFiltersOn) {
