@@ -59,7 +59,9 @@ Node::Node(const Config& config)
           holds_, [this](DeviceId id) { monitor_.Submit(id, CommandKind::kPoke, 0); },
           journal_.recorder()),
       last_second_(clock_.steady().time_since_epoch().count()),
-      http_(MakeServer(config)) {}
+      http_(MakeServer(config)) {
+  journal_.Subscribe(http_->stream_listener());
+}
 
 std::unique_ptr<HttpServer> Node::MakeServer(const Config& config) {
   HttpOptions options;

@@ -1,5 +1,7 @@
 #include "http/connection.h"
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
 
@@ -18,6 +20,9 @@ using std::chrono::milliseconds;
 constexpr int kMaxRequests = 1000;              // then the connection is closed, politely
 constexpr size_t kMaxDrainBytes = 1024 * 1024;  // of a refused request
 constexpr Duration kWriteWhileStopping = milliseconds(200);
+constexpr int kStreamBuffer = 256 * 1024;   // of the kernel, for one client
+constexpr size_t kStreamPiece = 64 * 1024;  // has to be taken within the write timeout
+constexpr unsigned kDeadPeerMs = 30'000;    // without an acknowledgement of what was sent
 constexpr auto kMaxDrainTime = std::chrono::seconds(1);
 
 /// Whether `buffer` has a line feed without its carriage return before `end`.
@@ -115,6 +120,10 @@ bool Connection::ServeOne(bool first, bool last) {
     return false;
   }
   const Reply reply = handler_(request);
+  if (reply.stream != nullptr) {
+    Stream(reply, started);
+    return false;
+  }
   const bool close = head.close || last;
   return Answer(request.method, reply, close, started) && !close;
 }
@@ -226,6 +235,43 @@ bool Connection::Answer(const std::string& method, const Reply& reply, bool clos
   const bool ok = open && Write(bytes, clock_.steady() + timeout);
   stats_.Request(reply.status, std::chrono::duration<double>(clock_.steady() - started).count());
   return ok;
+}
+
+void Connection::Stream(const Reply& reply, SteadyTime started) {
+  const bool open = table_.SetState(id_, ConnectionTable::State::kStreaming);
+  stats_.Request(reply.status, std::chrono::duration<double>(clock_.steady() - started).count());
+  // What the kernel holds for a client that does not read is bounded, and a dead one found out.
+  ::setsockopt(fd_.get(), SOL_SOCKET, SO_SNDBUF, &kStreamBuffer, sizeof(kStreamBuffer));
+  ::setsockopt(fd_.get(), IPPROTO_TCP, TCP_USER_TIMEOUT, &kDeadPeerMs, sizeof(kDeadPeerMs));
+  if (!open || table_.stopping() ||
+      !Write(EncodeStreamHead(reply), clock_.steady() + limits_.write_timeout)) {
+    return;
+  }
+  while (const auto piece = reply.stream->Take(kStreamPiece)) {
+    const SteadyTime deadline = clock_.steady() + limits_.write_timeout;
+    if (piece->empty() ? WaitForStream(*reply.stream) : Write(*piece, deadline)) {
+      continue;
+    }
+    if (!piece->empty() && clock_.steady() >= deadline && reply.stream->Take(0)) {
+      stats_.Rejected("timeout");  // the stream counts those that it has ended itself
+    }
+    return;
+  }
+}
+
+/// Until there may be more to send; false when the client is gone. What it sends is ignored.
+bool Connection::WaitForStream(const ReplyStream& stream) {
+  std::array<pollfd, 2> entries = {pollfd{fd_.get(), POLLIN, 0},
+                                   pollfd{stream.wake_fd(), POLLIN, 0}};
+  if (::poll(entries.data(), entries.size(), -1) < 0) {
+    return errno == EINTR;
+  }
+  if (entries[0].revents == 0) {
+    return true;
+  }
+  const Read read = ReadSome(clock_.steady());
+  buffer_.clear();
+  return read != Read::kClosed;
 }
 
 void Connection::Reject(const std::string& method, const Rejection& rejection) {

@@ -13,7 +13,7 @@ ConnectionTable::ConnectionTable(size_t capacity, const Clock& clock)
 ConnectionTable::Entry* ConnectionTable::Victim() {
   Entry* victim = nullptr;
   for (auto& [id, entry] : entries_) {
-    if (entry.shut || entry.state == State::kHandling) {
+    if (entry.shut || entry.state == State::kHandling || entry.state == State::kStreaming) {
       continue;
     }
     const bool better = victim == nullptr ||

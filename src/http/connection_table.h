@@ -16,16 +16,18 @@ namespace nicmon::http {
 class ConnectionTable {
  public:
   enum class State {
-    kWaiting,   // no complete request: idle, or the client is still sending
-    kHandling,  // the reply is being made
-    kWriting,   // the client is taking the reply
+    kWaiting,    // no complete request: idle, or the client is still sending
+    kHandling,   // the reply is being made
+    kWriting,    // the client is taking the reply
+    kStreaming,  // the client takes a reply without an end
   };
 
   /// `clock` must outlive the table.
   ConnectionTable(size_t capacity, const Clock& clock);
 
   /// Adds a connection. When the table is full, the connection that has been longest without a
-  /// complete request is shut down first, else the one that has been slowest to take its reply.
+  /// complete request is shut down first, else the one that has been slowest to take its reply;
+  /// those that stream are bounded in number elsewhere, and stay.
   /// nullopt: all are being answered, or Stop() was called. `*evicted` says whether one had to go.
   std::optional<uint64_t> Admit(int fd, bool* evicted);
 

@@ -89,4 +89,12 @@ std::string Encode(const std::string& method, const Reply& reply, bool close,
   return stream.TakeOutput();
 }
 
+std::string EncodeStreamHead(const Reply& reply) {
+  std::string head = "HTTP/1.1 200 OK\r\nContent-Type: " + reply.content_type + "\r\n";
+  for (const auto& [name, value] : reply.headers) {
+    head += name + ": " + value + "\r\n";
+  }
+  return head + "Connection: close\r\n\r\n";
+}
+
 }  // namespace nicmon::http

@@ -14,4 +14,7 @@ namespace nicmon::http {
 std::string Encode(const std::string& method, const Reply& reply, bool close,
                    int keep_alive_seconds);
 
+/// The head of a reply whose body ends with the connection.
+std::string EncodeStreamHead(const Reply& reply);
+
 }  // namespace nicmon::http

@@ -43,6 +43,11 @@ void HttpStats::ConnectionClosed() {
   --counts_.connections;
 }
 
+void HttpStats::StreamClients(int count) {
+  std::lock_guard lock(mutex_);
+  counts_.stream_clients = count;
+}
+
 HttpStats::Snapshot HttpStats::Read() const {
   Snapshot snapshot;
   {

@@ -34,6 +34,21 @@ std::string HoldList(const NodeView& view);
 std::string Events(const EventPage& page);
 std::string AuditList(const EventPage& page);
 
+// The event stream (stream_hub.h).
+
+/// A port or device for the stream. `stable` leaves out what changes by itself, to compare with.
+struct Rendered {
+  std::string text, stable;
+};
+Rendered StreamPort(const PortView& port);
+Rendered StreamDevice(const DeviceView& device);
+/// The hold that an event is about; "null" when it has ended.
+std::string StreamHold(const NodeView& view, const Transition& event);
+/// Everything, as of the record `seq`.
+std::string StreamSnapshot(const NodeView& view, uint64_t seq);
+/// {"event":…,"KEY":…}: the record (nullptr: none) and a state given as JSON (empty: null).
+std::string StreamChange(const Transition* event, std::string_view key, std::string_view state);
+
 /// Reply of pause: the hold, its end, whether it survives a restart and what it does.
 std::string Paused(const Hold& hold, const std::string& device, bool durable,
                    std::string_view effect);

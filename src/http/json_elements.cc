@@ -194,4 +194,14 @@ Json HoldJson(const Hold& hold, const std::string& device, bool orphaned) {
           {"orphaned", orphaned}};
 }
 
+Json KeptHoldJson(const HoldsSnapshot::Item& item) {
+  const KeptDevice& kept = *item.kept;
+  Json json = HoldJson(*item.hold, kept.name, kept.orphaned_since.has_value());
+  json["orphaned_since"] = Time(kept.orphaned_since);
+  json["present"] = kept.present;
+  json["node_guid"] = Str(kept.key.node_guid);
+  json["pci_address"] = Str(kept.key.pci_address);
+  return json;
+}
+
 }  // namespace nicmon::http::json

@@ -32,6 +32,8 @@ std::string Netdev(const PortView& port);
 Json PortJson(const PortView& port);
 Json DeviceJson(const DeviceView& device);
 Json HoldJson(const Hold& hold, const std::string& device, bool orphaned);
+/// With what is known of its device.
+Json KeptHoldJson(const HoldsSnapshot::Item& item);
 Json EventJson(const Transition& event);
 
 }  // namespace nicmon::http::json

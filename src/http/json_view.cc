@@ -64,13 +64,8 @@ std::string Port(const PortView& port) {
 
 std::string HoldList(const NodeView& view) {
   Json list = Json::array();
-  for (const auto& [hold, kept] : view.holds->InForce(view.now)) {
-    Json json = HoldJson(*hold, kept->name, kept->orphaned_since.has_value());
-    json["orphaned_since"] = Time(kept->orphaned_since);
-    json["present"] = kept->present;
-    json["node_guid"] = Str(kept->key.node_guid);
-    json["pci_address"] = Str(kept->key.pci_address);
-    list.push_back(std::move(json));
+  for (const HoldsSnapshot::Item& item : view.holds->InForce(view.now)) {
+    list.push_back(KeptHoldJson(item));
   }
   return Text(
       {{"holds", std::move(list)}, {"durable", view.holds->durable}, {"lost", view.holds->lost}});

@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -41,11 +42,22 @@ struct Request {
   }
 };
 
+/// A body without an end of its own.
+class ReplyStream {
+ public:
+  virtual ~ReplyStream() = default;
+  /// Readable while there may be something to take.
+  virtual int wake_fd() const = 0;
+  /// The next piece, of about `max` bytes at most; empty: nothing now. nullopt: it is over.
+  virtual std::optional<std::string> Take(size_t max) = 0;
+};
+
 struct Reply {
   int status = 200;
   std::string content_type = "application/json";
   Headers headers;
   std::string body;
+  std::shared_ptr<ReplyStream> stream;  // in place of a body; the connection ends with it
 };
 
 /// `{"error":{"code","message","hint"}}` with a status of 400 or more.

@@ -26,6 +26,7 @@ constexpr std::array kRoutes = {
     Route{"GET", "/api/v1/holds", kRead, "holds", "format", GetHolds},
     Route{"GET", "/api/v1/select", kRead, "select", "count numa sort format", GetSelect},
     Route{"GET", "/api/v1/events", kRead, "events", "limit since before device port type format", GetEvents},
+    Route{"GET", "/api/v1/stream", kRead, "stream", "", GetStream},
     Route{"GET", "/api/v1/audit", kOperator, "audit", "limit since before device port format", GetAudit},
     Route{"POST", "/api/v1/ports/{device}/{port}/requery", kOperator, "requery", "", PostPortRequery},
     Route{"POST", "/api/v1/ports/{device}/{port}/pause", kOperator, "pause", "reason ttl until by replace", PostPause},

@@ -18,6 +18,7 @@ Reply GetHolds(Call& call);
 Reply GetSelect(Call& call);
 Reply GetEvents(Call& call);
 Reply GetAudit(Call& call);
+Reply GetStream(Call& call);
 
 Reply PostPause(Call& call);
 Reply PostResume(Call& call);

@@ -67,6 +67,8 @@ class HttpServer::Impl {
     service_->options = std::move(options);
     service_->backend = std::move(backend);
     service_->stats = std::move(stats);
+    service_->stream = std::make_shared<http::StreamHub>(service_->options.stream,
+                                                         service_->backend.view, service_->stats);
     service_->host_name = HostName();
     const HttpOptions& given = service_->options;
     service_->tokens = OpenTokens(given, service_->backend.clock);
@@ -93,6 +95,7 @@ class HttpServer::Impl {
     if (admin_listener_ != nullptr) {
       admin_listener_->Stop();
     }
+    service_->stream->Stop();
     tcp_.fd.reset();
     admin_.Close();
   }
@@ -111,6 +114,7 @@ class HttpServer::Impl {
     }
   }
   bool config_reload_ok() const { return service_->tokens == nullptr || service_->tokens->ok(); }
+  const std::shared_ptr<http::StreamHub>& stream() const { return service_->stream; }
   const std::string& tcp_address() const { return tcp_.address; }
   const std::string& admin_socket() const { return admin_.path(); }
 
@@ -153,6 +157,9 @@ void HttpServer::Reload() {
 }
 bool HttpServer::config_reload_ok() const {
   return impl_->config_reload_ok();
+}
+std::function<void(std::span<const Transition>)> HttpServer::stream_listener() const {
+  return [hub = impl_->stream()](std::span<const Transition> events) { hub->OnRecords(events); };
 }
 std::string HttpServer::tcp_address() const {
   return impl_->tcp_address();

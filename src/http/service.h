@@ -7,6 +7,7 @@
 #include <string>
 
 #include "http/message.h"
+#include "http/stream_hub.h"
 #include "http/token_file.h"
 #include "nicmon/base/rate_limit.h"
 #include "nicmon/http/backend.h"
@@ -21,6 +22,7 @@ struct Service {
   Backend backend;
   std::shared_ptr<HttpStats> stats;
   std::unique_ptr<TokenFile> tokens;  // nullptr without --admin-token-file
+  std::shared_ptr<StreamHub> stream;  // of GET /api/v1/stream
   std::string host_name;              // of this machine, for the Host check
   std::atomic<bool> stopping{false};
   std::mutex refusals_mutex;  // guards refusals

@@ -12,6 +12,7 @@ target_sources(
           ${CMAKE_CURRENT_SOURCE_DIR}/http/json_reader.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/http/json_replies.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/http/json_simulator.cc
+          ${CMAKE_CURRENT_SOURCE_DIR}/http/json_stream.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/http/json_view.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/http/listener.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/http/listening_socket.cc
@@ -28,9 +29,12 @@ target_sources(
           ${CMAKE_CURRENT_SOURCE_DIR}/http/routes_read.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/http/routes_release.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/http/routes_requery.cc
+          ${CMAKE_CURRENT_SOURCE_DIR}/http/routes_stream.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/http/select.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/http/server.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/http/status_page.cc
+          ${CMAKE_CURRENT_SOURCE_DIR}/http/stream_differ.cc
+          ${CMAKE_CURRENT_SOURCE_DIR}/http/stream_hub.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/http/text.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/http/text_tables.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/http/times.cc

@@ -86,6 +86,8 @@ constexpr MetricRow kTable[] = {
      emit::HttpRequests},
     {"nicmon_http_connections", kGauge, kStandard, "Client connections open now.",
      [](Samples& s, const In& in) { s.Add(in.http.connections); }},
+    {"nicmon_stream_clients", kGauge, kStandard, "Clients of the event stream now.",
+     [](Samples& s, const In& in) { s.Add(in.http.stream_clients); }},
     {"nicmon_http_rejected_total", kCounter, kStandard,
      "Connections and requests refused before a route saw them, by reason.", emit::HttpRejected},
     {"nicmon_admin_actions_total", kCounter, kStandard,

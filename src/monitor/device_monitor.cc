@@ -27,7 +27,9 @@ DeviceMonitor::DeviceMonitor(DeviceId id, std::shared_ptr<const MonitorShared> s
   context_.id = id;
   context_.settle = shared_->settle;
   context_.holds = shared_->holds;
-  context_.record = shared_->record;
+  if (shared_->record) {
+    context_.record = [this](Transition event) { untold_.push_back(std::move(event)); };
+  }
   data_.id = id;
   data_.name = sighting_.name;
   data_.kernel_index = sighting_.kernel_index;
@@ -239,6 +241,11 @@ void DeviceMonitor::Publish() {
   next->published_wall = now.wall;
   published_.store(std::move(next));
   dirty_ = false;
+  // Only now: whoever hears of a change finds it in the snapshot.
+  for (Transition& event : untold_) {
+    shared_->record(std::move(event));
+  }
+  untold_.clear();
   if (event_wakeup_) {
     const Duration took = shared_->clock.steady() - *event_wakeup_;
     shared_->stats->event_publish_seconds.Observe(std::chrono::duration<double>(took).count());

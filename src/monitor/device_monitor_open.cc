@@ -229,8 +229,8 @@ void DeviceMonitor::SetStatus(DeviceStatus status, const std::string& detail) {
 }
 
 void DeviceMonitor::Record(std::string cause, std::string before, std::string after,
-                           std::string note) const {
-  if (!shared_->record) {
+                           std::string note) {
+  if (!context_.record) {
     return;
   }
   Transition event;
@@ -241,7 +241,7 @@ void DeviceMonitor::Record(std::string cause, std::string before, std::string af
   event.before = std::move(before);
   event.after = std::move(after);
   event.note = std::move(note);
-  shared_->record(std::move(event));
+  context_.record(std::move(event));
 }
 
 void DeviceMonitor::SetPorts(const std::vector<uint32_t>& numbers) {

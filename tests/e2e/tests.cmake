@@ -11,6 +11,8 @@ if(Python3_FOUND)
            COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/e2e/doc_curls.py
                    $<TARGET_FILE:nicmon> README.md docs/api.md docs/runbook.md
            WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
-  set_tests_properties(e2e.golden e2e.counters e2e.node_exporter e2e.docs
+  add_test(NAME e2e.stream COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/e2e/stream.py
+                                   $<TARGET_FILE:nicmon>)
+  set_tests_properties(e2e.golden e2e.counters e2e.node_exporter e2e.docs e2e.stream
                        PROPERTIES TIMEOUT 120 LABELS e2e SKIP_RETURN_CODE 77)
 endif()

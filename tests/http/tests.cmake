@@ -17,3 +17,4 @@ nicmon_http_test(http_server_test ${CMAKE_CURRENT_SOURCE_DIR}/http/connection_ta
                  ${CMAKE_CURRENT_SOURCE_DIR}/http/hostile_test.cc
                  ${CMAKE_CURRENT_SOURCE_DIR}/http/listening_test.cc
                  ${CMAKE_CURRENT_SOURCE_DIR}/http/parsing_test.cc)
+nicmon_http_test(http_stream_test ${CMAKE_CURRENT_SOURCE_DIR}/http/stream_test.cc)

@@ -231,6 +231,7 @@ TEST(Families, NodeCountsAndHttp) {
   input.http.rejected = {{"too_many", 0}};
   input.http.admin_actions = {{{"pause", "ok"}, 2}};
   input.http.connections = 3;
+  input.http.stream_clients = 4;
   const Page page(input);
   const std::map<std::string, std::string> expected = {
       {"nicmon_build_info{version=\"1.2.3\",libibverbs=\"44.0\"}", "1"},
@@ -249,6 +250,7 @@ TEST(Families, NodeCountsAndHttp) {
       {"nicmon_admin_actions_total{action=\"pause\",result=\"ok\"}", "2"},
       {"nicmon_log_suppressed_total", "5"},
       {"nicmon_journal_dropped_total", "6"},
+      {"nicmon_stream_clients", "4"},
   };
   for (const auto& [series, value] : expected) {
     EXPECT_THAT(page.Get(series), Optional(value)) << series;

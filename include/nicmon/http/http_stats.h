@@ -18,6 +18,7 @@ class HttpStats {
     std::map<std::string, uint64_t> rejected;  // by reason; all known reasons from start at 0
     std::map<std::pair<std::string, std::string>, uint64_t> admin_actions;  // (action, result)
     int connections = 0;
+    int stream_clients = 0;
     prometheus::ClientMetric request_duration;
   };
 
@@ -27,6 +28,7 @@ class HttpStats {
   void AdminAction(const std::string& action, const std::string& result);
   void ConnectionOpened();
   void ConnectionClosed();
+  void StreamClients(int count);
   Snapshot Read() const;
 
  private:

@@ -1,13 +1,23 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "nicmon/http/backend.h"
 #include "nicmon/http/http_stats.h"
 
 namespace nicmon {
+
+/// Of GET /api/v1/stream.
+struct StreamOptions {
+  size_t max_clients = 32;                         // on all listeners together
+  size_t backlog_bytes = size_t{4} << 20;          // a client that is further behind is dropped
+  Duration refresh = std::chrono::seconds(1);      // for what changes without a record
+  Duration keep_alive = std::chrono::seconds(15);  // a comment, to find out who is gone
+};
 
 struct HttpOptions {
   std::string listen_host = "::";
@@ -23,6 +33,7 @@ struct HttpOptions {
   Duration request_timeout = std::chrono::seconds(10);  // from a request's first byte to its last
   Duration idle_timeout = std::chrono::seconds(75);     // between two requests of a connection
   Duration write_timeout = std::chrono::seconds(10);    // for a client to take its reply
+  StreamOptions stream;
 };
 
 /// The TCP listener and the admin socket over one route table.
@@ -40,6 +51,8 @@ class HttpServer {
   bool Stop(Duration timeout);
   /// Re-reads the token file (SIGHUP; also done when the file changes). The last good one stays.
   void Reload();
+  /// What feeds the event stream; to be told every record, never blocks, may outlive the server.
+  std::function<void(std::span<const Transition>)> stream_listener() const;
   /// Whether the last (re)load of files succeeded.
   bool config_reload_ok() const;
 

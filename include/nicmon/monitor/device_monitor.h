@@ -104,7 +104,7 @@ class DeviceMonitor {
   void Close(DeviceStatus status, PauseReason reason, const std::string& detail);
   void CloseDead(const std::string& why);
   void SetStatus(DeviceStatus status, const std::string& detail);
-  void Record(std::string cause, std::string before, std::string after, std::string note) const;
+  void Record(std::string cause, std::string before, std::string after, std::string note);
   void SetPorts(const std::vector<uint32_t>& numbers);
   void ReadDeviceIdentity();
   /// Where sysfs does not have the firmware's version, the verbs do.
@@ -153,6 +153,7 @@ class DeviceMonitor {
   std::vector<std::unique_ptr<PortTracker>> ports_;  // ascending; never shrinks
   DeviceSnapshot data_;                              // all but the ports, which come from ports_
   bool dirty_ = true;                                // something is to be published
+  std::vector<Transition> untold_;                   // records whose state is not published yet
   std::map<uint32_t, uint32_t> gid_slots_;           // length of the GID table, by port
   bool more_events_ = false;
   int eio_ticks_ = 0;  // ticks in a row in which every port answered EIO

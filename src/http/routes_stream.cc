@@ -1,0 +1,31 @@
+// What happens: server-sent events.
+#include "http/routes.h"
+#include "http/stream_hub.h"
+
+namespace nicmon::http {
+namespace {
+
+std::string Who(const Peer& peer) {
+  return peer.admin_socket ? "uid=" + (peer.uid ? std::to_string(*peer.uid) : "?") : peer.address;
+}
+
+}  // namespace
+
+Reply GetStream(Call& call) {
+  Reply reply;
+  reply.content_type = "text/event-stream";
+  reply.headers.emplace_back("X-Accel-Buffering", "no");  // for a proxy that collects replies
+  if (call.request.method == "HEAD") {
+    return reply;
+  }
+  reply.stream = call.service.stream->Join(Who(call.request.peer));
+  if (reply.stream == nullptr) {
+    call.service.stats->Rejected("connection_limit");
+    reply = ErrorReply(503, "too_many_streams", "there are as many streams as may be",
+                       "close one, or poll /api/v1/ports");
+    reply.headers.emplace_back("Retry-After", "10");
+  }
+  return reply;
+}
+
+}  // namespace nicmon::http

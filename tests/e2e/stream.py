@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+"""The event stream of a running nicmon: stream.py NICMON.
+
+Twenty clients watch a thousand flaps of a simulated port. Each must see every record that the history
+has, in its order, end with the state that /api/v1/ports shows, and be let go at once by a stop.
+"""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from http.client import HTTPConnection
+
+CLIENTS = 20
+FLAPS = 1000
+DEADLINE = 60
+
+
+class UnixConnection(HTTPConnection):
+    """HTTP over a unix socket."""
+
+    def __init__(self, path):
+        super().__init__("localhost", timeout=DEADLINE)
+        self.path = path
+
+    def connect(self):
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.settimeout(DEADLINE)
+        self.sock.connect(self.path)
+
+
+class Client(threading.Thread):
+    """Reads the stream until it ends."""
+
+    def __init__(self, path):
+        super().__init__(daemon=True)
+        self.connection = UnixConnection(path)
+        self.connection.request("GET", "/api/v1/stream")
+        self.reply = self.connection.getresponse()
+        self.seqs = []
+        self.port = None
+        self.snapshots = 0
+        self.ended = None
+
+    def run(self):
+        name = ""
+        for line in self.reply:
+            line = line.decode().rstrip("\n")
+            if line.startswith("event: "):
+                name = line[len("event: "):]
+            elif line.startswith("data: "):
+                self.take(name, json.loads(line[len("data: "):]))
+        self.ended = time.monotonic()
+
+    def take(self, name, data):
+        if name == "snapshot":
+            self.snapshots += 1
+            self.first = data["seq"] + 1
+            return
+        if data["event"]:
+            self.seqs.append(data["event"]["seq"])
+        if data.get("port") and data["port"]["device"] == "mlx5_0":
+            self.port = data["port"]
+
+
+def ask(path, method, url, body=None):
+    connection = UnixConnection(path)
+    connection.request(method, url, body)
+    reply = connection.getresponse()
+    text = reply.read()
+    assert reply.status == 200, (url, reply.status, text)
+    return json.loads(text)
+
+
+def wait_for(condition, what):
+    end = time.monotonic() + DEADLINE
+    while not condition():
+        assert time.monotonic() < end, "never came true: " + what
+        time.sleep(0.01)
+
+
+def history(path):
+    """All records, oldest first."""
+    events, url = [], "/api/v1/events?limit=1000"
+    while True:
+        page = ask(path, "GET", url)
+        events += page["events"]
+        if page["next"] is None:
+            return events[::-1]
+        url = "/api/v1/events?limit=1000&before=%d" % page["next"]
+
+
+def flap(state, physical, event):
+    return {"device": "mlx5_0", "port": 1, "set": {"state": state, "physical_state": physical},
+            "event": event}
+
+
+def main():
+    directory = tempfile.TemporaryDirectory()
+    path = os.path.join(directory.name, "admin.sock")
+    process = subprocess.Popen(
+        [sys.argv[1], "--listen=127.0.0.1:0", "--admin-socket", path, "--simulate=devices=2",
+         "--simulate-force", *sys.argv[2:]], stdout=subprocess.DEVNULL)
+    try:
+        wait_for(lambda: os.path.exists(path), "the admin socket")
+        wait_for(lambda: ask(path, "GET", "/api/v1/node")["ports_up"] == 2, "two ports up")
+        clients = [Client(path) for _ in range(CLIENTS)]
+        for client in clients:
+            client.start()
+        wait_for(lambda: all(client.snapshots == 1 for client in clients), "a snapshot for each")
+        for _ in range(FLAPS):
+            ask(path, "POST", "/api/v1/simulator", json.dumps(
+                [flap("down", "polling", "PORT_ERR"), flap("active", "link_up", "PORT_ACTIVE")]))
+        port = ask(path, "POST", "/api/v1/ports/mlx5_0/1/requery")["after"]
+        last = history(path)[-1]["seq"]
+        wait_for(lambda: all(client.seqs and client.seqs[-1] >= last for client in clients),
+                 "the last record at each client")
+        told = [event["seq"] for event in history(path)]
+        for client in clients:
+            assert client.snapshots == 1, "records were lost"
+            expected = [seq for seq in told if seq >= client.first]
+            assert client.seqs == expected, (len(client.seqs), len(expected))
+            assert client.port["flaps"] == port["flaps"] > FLAPS / 2, (client.port, port)
+            assert client.port["serving"]
+        stopped = time.monotonic()
+        process.terminate()
+        assert process.wait(10) == 0
+        for client in clients:
+            client.join(DEADLINE)
+            assert client.ended and client.ended - stopped < 2, "not let go by the stop"
+        print("%d clients saw %d records of %d flaps" % (CLIENTS, len(expected), port["flaps"]))
+    finally:
+        process.kill()
+        process.wait()
+
+
+if __name__ == "__main__":
+    main()
