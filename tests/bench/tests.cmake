@@ -12,9 +12,13 @@ if(NICMON_BENCH)
                benchmark::benchmark)
   nicmon_bench(monitor_bench ${CMAKE_CURRENT_SOURCE_DIR}/bench/monitor_bench.cc)
   nicmon_bench(process_bench ${CMAKE_CURRENT_SOURCE_DIR}/bench/process_bench.cc)
+  nicmon_bench(stream_bench ${CMAKE_CURRENT_SOURCE_DIR}/bench/stream_bench.cc GTest::gtest)
+  target_sources(stream_bench PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/http/fake_node.cc
+                                      ${CMAKE_CURRENT_SOURCE_DIR}/http/raw_client.cc)
 
   # That they still run; what they print is for people.
   add_test(NAME bench.monitor COMMAND monitor_bench 20)
   add_test(NAME bench.process COMMAND process_bench $<TARGET_FILE:nicmon> 1)
-  set_tests_properties(bench.monitor bench.process PROPERTIES TIMEOUT 120 LABELS bench)
+  add_test(NAME bench.stream COMMAND stream_bench 20 1000)
+  set_tests_properties(bench.monitor bench.process bench.stream PROPERTIES TIMEOUT 120 LABELS bench)
 endif()

@@ -27,7 +27,10 @@ class TransitionTest : public ::testing::Test {
     shared->clock = clock_.clock();
     shared->holds = holds_;
     shared->stats = std::make_shared<NodeStats>();
-    shared->record = [this](Transition event) { told_.push_back(std::move(event)); };
+    shared->record = [this](Transition event) {
+      published_.push_back(monitor_ ? monitor_->snapshot()->status : DeviceStatus::kOpening);
+      told_.push_back(std::move(event));
+    };
     monitor_ = std::make_unique<DeviceMonitor>(1, shared, sighting_);
     Discover();
   }
@@ -82,6 +85,7 @@ class TransitionTest : public ::testing::Test {
   std::shared_ptr<Holds> holds_ = std::make_shared<Holds>(clock_.clock());
   DeviceSighting sighting_{kDevice, 0, "uverbs0", true};
   std::vector<Transition> told_;
+  std::vector<DeviceStatus> published_;  // when each of them was told
   std::unique_ptr<DeviceMonitor> monitor_;
 };
 
@@ -91,6 +95,15 @@ TEST_F(TransitionTest, ADeviceThatIsFoundAndOpened) {
                           "link/1 tick:  > active (seen for the first time)"));
   Tick();
   EXPECT_THAT(Told(), IsEmpty()) << "nothing happened";
+}
+
+TEST_F(TransitionTest, WhatIsToldIsPublishedAlready) {
+  EXPECT_THAT(published_,
+              ElementsAre(DeviceStatus::kOpening, DeviceStatus::kOpen, DeviceStatus::kOpen));
+  published_.clear();
+  Event(IBV_EVENT_DEVICE_FATAL);
+  Turn();
+  EXPECT_THAT(published_, ElementsAre(DeviceStatus::kFatal));
 }
 
 TEST_F(TransitionTest, ALossAndARecoveryAreOneRecordEach) {
