@@ -10,6 +10,8 @@ namespace {
 constexpr time_t kConnectSeconds = 5;
 // The longest that nicmon itself waits for hardware is 5 s.
 constexpr time_t kReadSeconds = 10;
+// A stream without news has a comment every 15 s.
+constexpr time_t kStreamSeconds = 40;
 
 std::unique_ptr<httplib::ClientImpl> MakeHttp(const Endpoint& endpoint) {
   if (!endpoint.socket.empty()) {
@@ -35,7 +37,7 @@ std::string Encoded(const Parameters& parameters) {
   return text;
 }
 
-std::string Problem(const Endpoint& endpoint, httplib::Error error) {
+std::string Problem(const Endpoint& endpoint, httplib::Error error, time_t seconds) {
   const std::string who = endpoint.Name();
   switch (error) {
     case httplib::Error::Connection:
@@ -48,7 +50,7 @@ std::string Problem(const Endpoint& endpoint, httplib::Error error) {
     case httplib::Error::SSLServerVerification:
       return "the certificate of " + who + " is not trusted: give its authority with --ca-file";
     case httplib::Error::Read:
-      return "no answer from " + who + " in " + std::to_string(kReadSeconds) + " s";
+      return "no answer from " + who + " in " + std::to_string(seconds) + " s";
     default:
       return "asking " + who + " failed: " + httplib::to_string(error);
   }
@@ -85,7 +87,7 @@ namespace {
 Answer MakeAnswer(const Endpoint& endpoint, const httplib::Result& result) {
   Answer answer;
   if (!result) {
-    answer.problem = Problem(endpoint, result.error());
+    answer.problem = Problem(endpoint, result.error(), kReadSeconds);
     return answer;
   }
   answer.status = result->status;
@@ -105,6 +107,31 @@ Answer Client::Get(const std::string& path, const Parameters& parameters) {
 Answer Client::Post(const std::string& path, const Parameters& parameters) {
   return MakeAnswer(
       endpoint_, http_->http->Post(path, Encoded(parameters), "application/x-www-form-urlencoded"));
+}
+
+Answer Client::Stream(const std::string& path,
+                      const std::function<bool(std::string_view)>& receive) {
+  Answer answer;
+  http_->http->set_read_timeout(kStreamSeconds);
+  const httplib::Result result = http_->http->Get(
+      path,
+      [&](const httplib::Response& response) {
+        answer.status = response.status;
+        return true;
+      },
+      [&](const char* data, size_t length) {
+        if (answer.ok()) {
+          return receive({data, length});
+        }
+        answer.body.append(data, length);
+        return true;
+      });
+  http_->http->set_read_timeout(kReadSeconds);
+  if (!result && result.error() != httplib::Error::Canceled) {
+    answer.status = 0;
+    answer.problem = Problem(endpoint_, result.error(), kStreamSeconds);
+  }
+  return answer;
 }
 
 }  // namespace nicmon::ctl

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -31,6 +33,9 @@ class Client {
   /// `path` must be encoded. Parameters go into the query of GET and the form of POST.
   Answer Get(const std::string& path, const Parameters& parameters = {});
   Answer Post(const std::string& path, const Parameters& parameters = {});
+  /// GET of a reply without end: `receive` gets pieces as they come, and ends it with false. What
+  /// is no success goes into the answer's body as always.
+  Answer Stream(const std::string& path, const std::function<bool(std::string_view)>& receive);
 
  private:
   class Http;

@@ -168,6 +168,29 @@ std::optional<SelectReply> ParseSelect(std::string_view body) {
   return reply;
 }
 
+std::optional<StreamReply> ParseStream(std::string_view data) {
+  const Json json = Parse(data);
+  if (!json.is_object()) {
+    return std::nullopt;
+  }
+  StreamReply reply;
+  const Json& event = Member(json, "event");
+  if (event.is_object()) {
+    reply.event = EventReply{Str(event, "time"),  Str(event, "type"),  Str(event, "device"),
+                             Str(event, "port"),  Str(event, "cause"), Str(event, "before"),
+                             Str(event, "after"), Str(event, "note"),  Str(event, "by")};
+  }
+  const Json& all = Member(json, "ports");
+  reply.snapshot = all.is_array();
+  for (const Json& port : all) {
+    reply.ports.push_back(PortOf(port));
+  }
+  if (Member(json, "port").is_object()) {
+    reply.ports.push_back(PortOf(Member(json, "port")));
+  }
+  return reply;
+}
+
 std::optional<NodeReply> ParseNode(std::string_view body) {
   const Json json = Parse(body);
   if (!json.is_object()) {

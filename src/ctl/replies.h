@@ -75,6 +75,17 @@ struct SelectReply {
 };
 std::optional<SelectReply> ParseSelect(std::string_view body);
 
+struct EventReply {
+  std::string time, type, device, port, cause, before, after, note, by;
+};
+/// The data of one event of the stream.
+struct StreamReply {
+  std::optional<EventReply> event;
+  std::vector<PortReply> ports;  // all of them in a snapshot, else the one that changed
+  bool snapshot = false;
+};
+std::optional<StreamReply> ParseStream(std::string_view data);
+
 struct NodeReply {
   std::string node, discovery_note;
   bool discovered = false, ready = false, simulated = false;

@@ -10,5 +10,6 @@ target_sources(
           ${CMAKE_CURRENT_SOURCE_DIR}/ctl/endpoint.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/ctl/outcome.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/ctl/replies.cc
+          ${CMAKE_CURRENT_SOURCE_DIR}/ctl/sse.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/ctl/text.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/ctl/watch.cc)

@@ -1,68 +1,87 @@
-// The ports, and then what changes, until somebody has seen enough.
-#include <chrono>
+// The ports, and then what happens to them, until somebody has seen enough.
 #include <map>
-#include <thread>
 
 #include "ctl/client.h"
 #include "ctl/commands.h"
 #include "ctl/outcome.h"
 #include "ctl/replies.h"
+#include "ctl/sse.h"
 #include "ctl/text.h"
 #include "nicmon/base/clock.h"
 
 namespace nicmon::ctl {
 namespace {
 
-constexpr auto kPeriod = std::chrono::seconds(1);
-
 std::string Line(const PortReply& port) {
   return port.Name() + (port.serving ? " serves, " + GbpsText(port.speed) + " Gb/s"
                                      : " does not serve: " + WhyNotServing(port));
 }
 
-std::map<std::string, std::string> Lines(const std::vector<PortReply>& ports) {
-  std::map<std::string, std::string> lines;
-  for (const PortReply& port : ports) {
-    lines[port.Name()] = Line(port);
-  }
-  return lines;
+/// "mlx5_0/1 link: active -> down (event), up again after 3.214 s".
+std::string Line(const EventReply& event) {
+  std::string line = event.device + (event.port.empty() ? "" : "/" + event.port) + " " +
+                     event.type + ": " + event.before;
+  line += event.after.empty() ? "" : (event.before.empty() ? "" : " -> ") + event.after;
+  line += event.cause.empty() ? "" : " (" + event.cause + ")";
+  line += event.by.empty() ? "" : " by " + event.by;
+  return line + (event.note.empty() ? "" : ", " + event.note);
 }
 
-std::string Changes(const std::map<std::string, std::string>& before,
-                    const std::map<std::string, std::string>& now) {
-  const std::string time = Rfc3339(Clock::Real().wall()) + "  ";
-  std::string out;
-  for (const auto& [name, line] : now) {
-    const auto old = before.find(name);
-    out += old != before.end() && old->second == line ? "" : time + line + "\n";
+/// Turns events of the stream into lines; remembers what it said of each port.
+class Teller {
+ public:
+  std::string Tell(const StreamReply& reply) {
+    const std::string time =
+        (reply.event ? reply.event->time : Rfc3339(Clock::Real().wall())) + "  ";
+    std::string out = reply.event ? time + Line(*reply.event) + "\n" : "";
+    const auto before = said_;
+    if (reply.snapshot) {
+      said_.clear();
+    }
+    for (const PortReply& port : reply.ports) {
+      const std::string line = Line(port);
+      const auto old = before.find(port.Name());
+      out += old != before.end() && old->second == line ? "" : time + line + "\n";
+      said_[port.Name()] = line;
+    }
+    for (const auto& [name, line] : before) {
+      out += said_.count(name) != 0 ? "" : time + name + " is gone\n";
+    }
+    return out;
   }
-  for (const auto& [name, line] : before) {
-    out += now.count(name) != 0 ? "" : time + name + " is gone\n";
-  }
-  return out;
-}
+
+ private:
+  std::map<std::string, std::string> said_;
+};
 
 }  // namespace
 
 int Watch(Client& client, const Invocation& invocation) {
-  std::map<std::string, std::string> before;
-  for (;;) {
-    const Answer answer = client.Get("/api/v1/ports");
-    const auto ports = answer.ok() ? ParsePorts(answer.body) : std::nullopt;
-    if (!ports) {
-      return answer.ok() ? FailUnknown() : Fail(answer);
+  EventReader reader;
+  Teller teller;
+  bool understood = true;
+  bool written = true;
+  const Answer answer = client.Stream("/api/v1/stream", [&](std::string_view piece) {
+    for (const std::string& data : reader.Read(piece)) {
+      const auto reply = ParseStream(data);
+      understood = reply.has_value();
+      written = understood && Print(invocation.Has("json") ? data + "\n" : teller.Tell(*reply));
+      if (!written) {
+        return false;
+      }
     }
-    const auto now = Lines(*ports);
-    std::string changes = Changes(before, now);
-    if (invocation.Has("json")) {
-      changes = changes.empty() ? "" : answer.body;
-    }
-    if (!Print(changes)) {
-      return kCannot;
-    }
-    before = now;
-    std::this_thread::sleep_for(kPeriod);
+    return true;
+  });
+  if (!understood) {
+    return FailUnknown();
   }
+  if (!answer.ok()) {
+    return Fail(answer);
+  }
+  if (written) {
+    PrintError("the stream has ended: nicmon stops, or this was too slow to read it");
+  }
+  return kCannot;
 }
 
 }  // namespace nicmon::ctl

@@ -19,8 +19,6 @@ using ::testing::StartsWith;
 /// Of a port that is down.
 constexpr const char* kDown =
     R"({"device":"mlx5_1","port":1,"set":{"state":"down","physical_state":"polling"},"event":"PORT_ERR"})";
-constexpr const char* kUp =
-    R"({"device":"mlx5_1","port":1,"set":{"state":"active","physical_state":"link_up"},"event":"PORT_ACTIVE"})";
 
 TEST(CtlCommands, ShowTablesOrJson) {
   const Daemon daemon;
@@ -233,18 +231,28 @@ TEST(CtlCommands, WatchTellsEachChangeUntilNicmonEnds) {
   Daemon daemon;
   testing::Child watch({NICMON_PROGRAM, "ctl", "watch"}, testing::Child::Options(),
                        {daemon.environment()});
-  ASSERT_TRUE(watch.WaitForOutput("mlx5_1/1 serves, 400 Gb/s"));
+  ASSERT_TRUE(watch.WaitForOutput("  mlx5_1/1 serves, 400 Gb/s\n"));
   daemon.Simulate(kDown);
-  ASSERT_TRUE(watch.WaitForOutput("mlx5_1/1 does not serve: down"));
-  daemon.Simulate(kUp);
-  ASSERT_TRUE(testing::WaitFor([&] {
-    return daemon.Ctl({"check", "--expect-ports=2"}).code == 0;
-  }));
+  ASSERT_TRUE(watch.WaitForOutput("  mlx5_1/1 link: active -> down (event)"));
+  ASSERT_TRUE(watch.WaitForOutput("  mlx5_1/1 does not serve: down\n"));
   ASSERT_EQ(daemon.Ctl({"pause", "mlx5_0/1", "--reason=bad cable"}).code, 0);
-  ASSERT_TRUE(watch.WaitForOutput("mlx5_0/1 does not serve: held (bad cable)"));
+  ASSERT_TRUE(watch.WaitForOutput("  mlx5_0/1 does not serve: held (bad cable)\n"));
+  daemon.Simulate(R"({"device":"mlx5_1","rename":"mlx5_7"})");
+  ASSERT_TRUE(watch.WaitForOutput("  mlx5_7/1 does not serve: down\n"));
+  ASSERT_TRUE(watch.WaitForOutput("  mlx5_1/1 is gone\n"));
   daemon.process().Signal(SIGTERM);
   EXPECT_EQ(watch.Wait(std::chrono::seconds(20)), 2);
-  EXPECT_THAT(watch.Output(), HasSubstr("nicmon ctl: "));
+  EXPECT_THAT(watch.Output(), HasSubstr("nicmon ctl: the stream has ended"));
+}
+
+TEST(CtlCommands, WatchAsJsonIsALineForEachEvent) {
+  const Daemon daemon;
+  testing::Child watch({NICMON_PROGRAM, "ctl", "watch", "--json"}, testing::Child::Options(),
+                       {daemon.environment()});
+  ASSERT_TRUE(watch.WaitForOutput("\n"));
+  EXPECT_THAT(watch.OutputSoFar(), AllOf(StartsWith("{"), HasSubstr("\"ports\":[")));
+  daemon.Simulate(kDown);
+  ASSERT_TRUE(watch.WaitForOutput("\"type\":\"link\""));
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 
 #include "ctl/check.h"
 #include "ctl/ctl_run.h"
+#include "ctl/sse.h"
 
 namespace nicmon {
 namespace {
@@ -206,6 +207,27 @@ TEST(CtlEndpoint, SomebodyElseAnswers) {
   const CtlResult hostile = AskOneWhoAnswers(
       Reply("200 OK", R"({"ports":[{"device":"a\u001b[31m","port":1}]})"), {"select"});
   EXPECT_THAT(hostile.out, AllOf(HasSubstr("a[31m/1"), Not(HasSubstr("\x1b"))));
+}
+
+TEST(CtlStream, IsPutTogetherWhereverItIsCut) {
+  const std::string text = "event: port\nid: 7\ndata: {\"a\":1}\n\n: keep-alive\n\ndata: {}\n\n";
+  for (size_t cut = 0; cut <= text.size(); ++cut) {
+    ctl::EventReader reader;
+    auto events = reader.Read(text.substr(0, cut));
+    const auto more = reader.Read(text.substr(cut));
+    events.insert(events.end(), more.begin(), more.end());
+    EXPECT_EQ(events, testing::Strings({"{\"a\":1}", "{}"})) << cut;
+  }
+}
+
+TEST(CtlStream, WhatIsNoStreamIsSaid) {
+  const CtlResult none = AskOneWhoAnswers(
+      Reply("503 Busy", R"({"error":{"code":"too_many_streams","message":"too many streams"}})"),
+      {"watch"});
+  EXPECT_EQ(none.code, 1);
+  EXPECT_EQ(none.err, "nicmon ctl: too many streams\n");
+  EXPECT_THAT(AskOneWhoAnswers(Reply("200 OK", "data: <html>\n\n"), {"watch"}).err,
+              HasSubstr("not understood"));
 }
 
 ctl::PortReply Port(const std::string& device, bool serving, std::optional<double> speed) {
