@@ -104,6 +104,21 @@ TEST_F(DamageTest, DamageWhileItRunsIsFoundByWhoReads) {
   EXPECT_TRUE(std::filesystem::exists(Path("history.db.damaged")));
 }
 
+TEST_F(DamageTest, DamageWhileItRunsIsFoundByWhoWrites) {
+  Start();
+  TellMany(500);
+  ASSERT_TRUE(WaitFor([&] { return Count() == 500; }));
+  ASSERT_EQ(Run("PRAGMA wal_checkpoint(TRUNCATE)"), SQLITE_OK);
+  Overwrite(0, std::filesystem::file_size(Path()));
+  ASSERT_TRUE(WaitFor([&] {
+    TellMany(1);
+    return std::filesystem::exists(Path("history.db.damaged"));
+  }));
+  TellMany(1);
+  ASSERT_TRUE(WaitFor([&] { return Newest() > 500; }));
+  Stop();
+}
+
 TEST_F(DamageTest, AnUnusableDirectoryMeansMemoryAndOneWarning) {
   options_.directory = Path("missing/directory");
   Start();
