@@ -81,7 +81,7 @@ TEST(CtlEndpoint, SaysWhichSocketWasTriedAndWhatToDo) {
   Socket(stale, false);
   EXPECT_THAT(Ctl({"ports"}, {"NICMON_ADMIN_SOCKET=" + stale}).err,
               HasSubstr(stale + ": nobody listens there"));
-  EXPECT_THAT(Ctl({"ports"}, {"NICMON_ADMIN_SOCKET=none"}).err, HasSubstr("use --url"));
+  EXPECT_THAT(Ctl({"ports"}, {"NICMON_ADMIN_SOCKET=none"}).err, HasSubstr("no admin socket here"));
   const CtlResult check = Ctl({"check", "--socket", stale});
   EXPECT_EQ(check.code, 2);
   EXPECT_THAT(check.out, StartsWith("UNKNOWN: cannot use the admin socket"));
@@ -130,8 +130,9 @@ TEST(CtlEndpoint, SaysWhoMayUseASocketThatWeMayNot) {
   if (::geteuid() != 0) {
     return;  // a group that we are not in cannot be given away
   }
-  ASSERT_EQ(::chown(path.c_str(), 0, 4), 0);
   ASSERT_EQ(::chmod(path.c_str(), 0660), 0);
+  EXPECT_THAT(ask({"ports"}).err, HasSubstr("only root may use it"));
+  ASSERT_EQ(::chown(path.c_str(), 0, 4), 0);
   EXPECT_THAT(ask({"ports"}).err, HasSubstr("it is for members of group adm: run as root or join"));
 }
 
@@ -207,6 +208,15 @@ TEST(CtlEndpoint, SomebodyElseAnswers) {
   const CtlResult hostile = AskOneWhoAnswers(
       Reply("200 OK", R"({"ports":[{"device":"a\u001b[31m","port":1}]})"), {"select"});
   EXPECT_THAT(hostile.out, AllOf(HasSubstr("a[31m/1"), Not(HasSubstr("\x1b"))));
+}
+
+TEST(CtlEndpoint, AQueryThatFailedIsNoSuccessThoughThePortServes) {
+  const CtlResult failed = AskOneWhoAnswers(
+      Reply("200 OK", R"({"verdict":"query_failed","query_error":"EIO",)"
+                      R"("after":{"device":"a","port":1,"state":"active","serving":true}})"),
+      {"requery", "a/1"});
+  EXPECT_EQ(failed.code, 1);
+  EXPECT_EQ(failed.out, "a/1  query_failed  EIO\n");
 }
 
 TEST(CtlStream, IsPutTogetherWhereverItIsCut) {
