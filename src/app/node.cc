@@ -21,6 +21,7 @@ ViewOptions MakeViewOptions(const Config& config) {
   options.expect_speed = config.expect_speed;
   options.expect_ports = config.expect_ports;
   options.expect_ports_auto = config.expect_ports_auto;
+  options.watch_device = DeviceFilter(config);
   return options;
 }
 

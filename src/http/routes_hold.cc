@@ -2,6 +2,7 @@
 #include "http/lookup.h"
 #include "http/records.h"
 #include "http/routes.h"
+#include "http/text.h"
 #include "http/times.h"
 
 namespace nicmon::http {
@@ -74,6 +75,27 @@ void RecordHold(Call& call, const Hold& hold) {
 void RecordLifted(Call& call, const Hold& hold) {
   RecordHold(call, hold);
   call.audit.held_by = hold.by;
+}
+
+/// For a port of a device that was not seen since the start; `unknown` when nothing is kept of it.
+Reply ForgetAbsent(Call& call, const Reply& unknown) {
+  const auto port = ParseNumber(call.segments["port"]);
+  if (!port || *port > UINT32_MAX) {
+    return unknown;
+  }
+  std::string why;
+  const auto result = call.service.backend.holds->ForgetAbsent(call.segments["device"],
+                                                               static_cast<uint32_t>(*port), &why);
+  if (result == Holds::Result::kNotStored) {
+    return NotStored(why);
+  }
+  if (result != Holds::Result::kDone) {
+    return unknown;
+  }
+  return JsonReply(200, json::Object({{"device", call.segments["device"]},
+                                      {"port", *port},
+                                      {"changed", true},
+                                      {"device_forgotten", false}}));
 }
 
 }  // namespace
@@ -211,7 +233,7 @@ Reply PostForget(Call& call) {
   const NodeView view = call.service.backend.view();
   auto target = FindTarget(call, view);
   if (!target) {
-    return target.error;
+    return target.error.status == 404 ? ForgetAbsent(call, target.error) : target.error;
   }
   const DeviceSnapshot& data = *target->device->data;
   const bool absent = data.status == DeviceStatus::kAbsent;

@@ -99,6 +99,22 @@ bool Stalled(const ViewOptions& options, const Heartbeat::Reading& heartbeat, St
   return heartbeat.call != nullptr && now - heartbeat.busy_since >= kStaleTicks * options.tick;
 }
 
+/// Of all that is kept, but for what another device has taken the place of.
+uint32_t CountRequired(const ViewOptions& options, const HoldsSnapshot& holds) {
+  uint32_t count = 0;
+  for (const auto& [number, kept] : holds.kept) {
+    const bool missing = kept.device == 0;
+    const bool left_out = options.watch_device && !options.watch_device(kept.name);
+    if (missing && (kept.orphaned_since || left_out)) {
+      continue;
+    }
+    for (const auto& [port_number, port] : kept.ports) {
+      count += port.record.required ? 1 : 0;
+    }
+  }
+  return count;
+}
+
 }  // namespace
 
 bool PortView::Paused(PauseReason reason) const {
@@ -149,9 +165,9 @@ NodeView BuildView(const ViewOptions& options, const ViewInput& input) {
       node.ports_up += port.up ? 1 : 0;
       node.ports_serving += port.serving ? 1 : 0;
       node.ports_held += port.hold != nullptr ? 1 : 0;
-      node.ports_required += port.required ? 1 : 0;
     }
   }
+  node.ports_required = CountRequired(options, *input.holds);
   if (options.expect_ports_auto) {
     node.expected_ports = node.ports_required;
   } else if (options.expect_ports > 0) {

@@ -8,3 +8,7 @@ nicmon_test(device_monitor_test ${CMAKE_CURRENT_SOURCE_DIR}/monitor/device_links
 nicmon_test(node_monitor_test ${CMAKE_CURRENT_SOURCE_DIR}/monitor/node_monitor_test.cc)
 nicmon_test(monitor_property_test ${CMAKE_CURRENT_SOURCE_DIR}/monitor/property_test.cc)
 nicmon_test(transition_test ${CMAKE_CURRENT_SOURCE_DIR}/monitor/transition_test.cc)
+nicmon_test(holds_test ${CMAKE_CURRENT_SOURCE_DIR}/monitor/holds_binding_test.cc
+            ${CMAKE_CURRENT_SOURCE_DIR}/monitor/holds_durable_test.cc
+            ${CMAKE_CURRENT_SOURCE_DIR}/monitor/holds_text_test.cc)
+target_include_directories(holds_test PRIVATE "${PROJECT_SOURCE_DIR}/src")

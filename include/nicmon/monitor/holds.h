@@ -168,6 +168,9 @@ class Holds {
   Result SetBaseline(PortKey port, uint64_t bps, std::string* why = nullptr);
   /// Stops requiring the port and forgets its baseline. kNotFound: there was nothing to forget.
   Result Forget(PortKey port, std::string* why = nullptr);
+  /// The same for a port of a device that this process has not seen, by the name it had, its GUID
+  /// or its PCI address.
+  Result ForgetAbsent(const std::string& device, uint32_t port, std::string* why = nullptr);
 
   // Never wait for the disk.
 
@@ -196,12 +199,13 @@ class Holds {
   /// What a decision does to the state. Applied to a copy that is written, then to the state as it
   /// is by then: it must not depend on what others may change meanwhile. Entries of `kept` stay.
   using Effect = std::function<void(HoldsSnapshot&)>;
+  /// Looks at the state, to which it may add entries for devices: what is to be answered and, if
+  /// something is to be done, the effect that does it.
+  using Decide = std::function<Result(HoldsSnapshot&, Effect*)>;
 
   void Load();
-  template <typename Change>
-  auto Modify(Change change);
-  template <typename Decide>
-  Result Durably(std::string* why, Decide decide);
+  bool Modify(const std::function<bool(HoldsSnapshot&)>& change);
+  Result Durably(std::string* why, const Decide& decide);
   /// With `lock` on mutex_, which it gives back for the time of the write. "" or why not.
   std::string Write(std::unique_lock<std::mutex>& lock, const HoldsSnapshot& state);
 

@@ -65,7 +65,8 @@ struct NodeView {
   std::shared_ptr<const HoldsSnapshot> holds;
   std::vector<DeviceView> devices;  // by name
   std::optional<uint32_t> expected_ports;
-  uint32_t ports = 0, ports_up = 0, ports_serving = 0, ports_held = 0, ports_required = 0;
+  uint32_t ports = 0, ports_up = 0, ports_serving = 0, ports_held = 0;
+  uint32_t ports_required = 0;  // also of devices that were not seen since the start
 
   bool Ready() const { return discovered && (!expected_ports || ports_up >= *expected_ports); }
 };
@@ -85,6 +86,9 @@ struct ViewOptions {
   std::vector<ExpectSpeed> expect_speed;  // later ones win
   uint32_t expect_ports = 0;              // 0: not set
   bool expect_ports_auto = false;         // the required ports
+  /// Whether a device of this name is watched; empty: all are. Ports of a device that has not been
+  /// seen since the start are required all the same, unless it is left out on purpose.
+  std::function<bool(const std::string&)> watch_device;
 };
 
 struct ViewInput {

@@ -1,0 +1,281 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+
+#include <atomic>
+#include <csignal>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <random>
+#include <string>
+#include <thread>
+
+#include "app/child.h"
+#include "testing/temp_tree.h"
+#include "testing/wait_for.h"
+
+// Holds over the ends of the real process: kill -9 at any moment, a full disk, a read-only one.
+namespace nicmon {
+namespace {
+
+using Json = nlohmann::json;
+using std::chrono::milliseconds;
+using testing::Child;
+using ::testing::HasSubstr;
+using testing::TempTree;
+using testing::WaitFor;
+
+constexpr int kDevices = 4;
+constexpr milliseconds kLong(20000);
+
+class HoldsProcess : public ::testing::Test {
+ protected:
+  void Start() {
+    child_.reset();
+    child_.emplace(
+        std::vector<std::string>{NICMON_PROGRAM, "--simulate=devices=" + std::to_string(kDevices),
+                                 "--simulate-force", "--listen=127.0.0.1:0", "--log-level=warning",
+                                 "--admin-socket=" + Socket(), "--state-dir=" + StateDir()});
+    ASSERT_TRUE(WaitFor([&] { return testing::ConnectUnix(Socket()) || child_->Wait({}); }));
+    ASSERT_EQ(child_->Wait(milliseconds(0)), std::nullopt) << child_->Output();
+  }
+  void Kill() {
+    child_->Signal(SIGKILL);
+    EXPECT_EQ(child_->Wait(kLong), 128 + SIGKILL);
+  }
+  void Stop() {
+    child_->Signal(SIGTERM);
+    EXPECT_EQ(child_->Wait(kLong), 0);
+  }
+  std::string Socket() const { return tree_.Path("admin.sock").string(); }
+  std::string StateDir() const { return tree_.Path("state").string(); }
+
+  /// The whole reply; "" when there was none.
+  std::string Ask(const std::string& method, const std::string& target,
+                  const std::string& body = {}) const {
+    const UniqueFd socket = testing::ConnectUnix(Socket());
+    return socket
+               ? testing::Exchange(
+                     socket.get(),
+                     method + " " + target + " HTTP/1.1\r\nHost: localhost\r\nConnection: close" +
+                         "\r\nContent-Type: application/x-www-form-urlencoded" +
+                         "\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body)
+               : "";
+  }
+  static int Status(const std::string& reply) {
+    return reply.size() > 12 ? std::stoi(reply.substr(9, 3)) : 0;
+  }
+  Json Get(const std::string& path) const {
+    const std::string reply = Ask("GET", path);
+    const size_t body = reply.find("\r\n\r\n");
+    return body == std::string::npos ? Json() : Json::parse(reply.substr(body + 4), nullptr, false);
+  }
+  static std::string Port(int device) {
+    return "/api/v1/ports/mlx5_" + std::to_string(device) + "/1";
+  }
+  /// Every device has shown its port.
+  bool AllKnown() const { return Get("/api/v1/ports").value("ports", Json()).size() == kDevices; }
+
+  /// Reasons of the holds in force, by device.
+  std::map<std::string, std::string> Held() const {
+    std::map<std::string, std::string> held;
+    const Json page = Get("/api/v1/holds");
+    const Json holds = page.value("holds", Json());
+    for (const Json& hold : holds) {
+      held[hold["device"]] = hold["reason"];
+    }
+    return held;
+  }
+  /// The devices whose port does not serve for an operator's sake, by reason.
+  std::map<std::string, std::string> Paused() const {
+    std::map<std::string, std::string> paused;
+    const Json page = Get("/api/v1/ports");
+    const Json ports = page.value("ports", Json());
+    for (const Json& port : ports) {
+      for (const Json& pause : port["paused"]) {
+        if (pause["reason"] == "admin") {
+          EXPECT_EQ(port["serving"], false);
+          paused[port["device"]] = pause["note"];
+        }
+      }
+    }
+    return paused;
+  }
+  std::string Metric(const std::string& name) const {
+    const std::string page = Ask("GET", "/metrics");
+    const size_t at = page.find("\n" + name + " ");
+    return at == std::string::npos ? "" : page.substr(at + name.size() + 2, 1);
+  }
+
+  TempTree tree_;
+  std::optional<Child> child_;
+};
+
+/// An operator who pauses and resumes without a break, and knows what was acknowledged.
+class Operator {
+ public:
+  using State = std::map<std::string, std::string>;  // device → reason
+  using Send = std::function<int(const std::string& device, const std::string& reason)>;
+
+  /// `send` pauses for `reason`, or resumes where that is empty; the status of the reply.
+  Operator(State known, unsigned seed, Send send)
+      : acknowledged_(std::move(known)), random_(seed), send_(std::move(send)) {}
+
+  void Run() {
+    for (int i = 0;; ++i) {
+      const std::string device = "mlx5_" + std::to_string(random_() % kDevices);
+      const std::string reason = random_() % 4 == 0 ? "" : "r" + std::to_string(random_());
+      State next = acknowledged_;
+      if (reason.empty()) {
+        next.erase(device);
+      } else {
+        next[device] = reason;
+      }
+      wanted_ = next;
+      if (send_(device, reason) != 200) {
+        return;  // killed: the last one may have been done or not
+      }
+      acknowledged_ = next;
+      ++count_;
+    }
+  }
+
+  const State& acknowledged() const { return acknowledged_; }
+  const State& wanted() const { return wanted_; }
+  int count() const { return count_; }
+
+ private:
+  State acknowledged_, wanted_;
+  std::mt19937 random_;
+  Send send_;
+  int count_ = 0;
+};
+
+TEST_F(HoldsProcess, NothingAcknowledgedIsLostByKill9) {
+  constexpr int kRounds = 250;
+  std::mt19937 random(4711);
+  std::map<std::string, std::string> held;
+  int acknowledged = 0;
+  int in_between = 0;
+  Start();
+  for (int round = 0; round < kRounds && !HasFailure(); ++round) {
+    ASSERT_TRUE(WaitFor([&] { return AllKnown(); }));
+    Operator ops(held, static_cast<unsigned>(random()),
+                 [this](const std::string& device, const std::string& reason) {
+                   const std::string port = "/api/v1/ports/" + device + "/1";
+                   return Status(reason.empty() ? Ask("POST", port + "/resume")
+                                                : Ask("POST", port + "/pause",
+                                                      "replace=true&ttl=1h&reason=" + reason));
+                 });
+    std::thread thread([&ops] { ops.Run(); });
+    // Not a wait for anything: the moment is to be any.
+    std::this_thread::sleep_for(std::chrono::microseconds(random() % 30000));
+    Kill();
+    thread.join();
+    Start();
+    held = Held();
+    EXPECT_TRUE(held == ops.acknowledged() || held == ops.wanted())
+        << "round " << round << ": " << Json(held) << " is neither " << Json(ops.acknowledged())
+        << " nor " << Json(ops.wanted());
+    // From the first sight of a port on.
+    for (const auto& [device, note] : Paused()) {
+      EXPECT_EQ(held[device], note);
+    }
+    ASSERT_TRUE(WaitFor([&] { return AllKnown(); }));
+    EXPECT_EQ(Paused(), held);
+    acknowledged += ops.count();
+    in_between += held == ops.wanted() && ops.wanted() != ops.acknowledged() ? 1 : 0;
+  }
+  EXPECT_EQ(Metric("nicmon_holds_lost"), "0");
+  std::printf("%d rounds, %d decisions acknowledged, %d done that nobody was told of\n", kRounds,
+              acknowledged, in_between);
+  EXPECT_GT(acknowledged, kRounds);
+}
+
+TEST_F(HoldsProcess, AFullDiskRefusesDecisionsAndNothingElse) {
+  Start();
+  ASSERT_TRUE(WaitFor([&] { return AllKnown(); }));
+  ASSERT_EQ(Status(Ask("POST", Port(0) + "/pause", "reason=before")), 200);
+  ASSERT_TRUE(WaitFor([&] { return Metric("nicmon_holds_durable") == "1"; }));
+  const rlimit full{64, RLIM_INFINITY};
+  ASSERT_EQ(::prlimit(child_->pid(), RLIMIT_FSIZE, &full, nullptr), 0);
+  const std::string refused = Ask("POST", Port(1) + "/pause", "reason=full");
+  EXPECT_EQ(Status(refused), 503);
+  EXPECT_THAT(refused, HasSubstr("\"not_stored\""));
+  EXPECT_THAT(refused, HasSubstr("Retry-After: "));
+  EXPECT_EQ(Status(Ask("POST", Port(0) + "/resume")), 503);
+  EXPECT_EQ(Status(Ask("POST", "/api/v1/release", "reason=full")), 503);
+  EXPECT_EQ(Status(Ask("POST", Port(0) + "/accept-speed")), 503);
+  EXPECT_EQ(Held(), (std::map<std::string, std::string>{{"mlx5_0", "before"}}));
+  EXPECT_EQ(Paused(), Held());
+  EXPECT_EQ(Metric("nicmon_holds_durable"), "0");
+  EXPECT_EQ(Status(Ask("POST", Port(1) + "/requery")), 200) << "monitoring goes on";
+  const rlimit room{RLIM_INFINITY, RLIM_INFINITY};
+  ASSERT_EQ(::prlimit(child_->pid(), RLIMIT_FSIZE, &room, nullptr), 0);
+  EXPECT_EQ(Status(Ask("POST", Port(1) + "/pause", "reason=after")), 200);
+  EXPECT_TRUE(WaitFor([&] { return Metric("nicmon_holds_durable") == "1"; }));
+  Kill();
+  Start();
+  EXPECT_EQ(Held(),
+            (std::map<std::string, std::string>{{"mlx5_0", "before"}, {"mlx5_1", "after"}}));
+  Stop();
+}
+
+TEST_F(HoldsProcess, AReadOnlyDiskKeepsWhatItHas) {
+  tree_.Directory("state");
+  const std::string path = StateDir();
+  if (::mount("nicmon-test", path.c_str(), "tmpfs", 0, "size=1m") != 0) {
+    GTEST_SKIP() << "no right to mount";
+  }
+  struct Unmount {
+    std::string path;
+    ~Unmount() { ::umount2(path.c_str(), MNT_DETACH); }
+  } const unmount{path};
+  Start();
+  ASSERT_TRUE(WaitFor([&] { return AllKnown(); }));
+  ASSERT_EQ(Status(Ask("POST", Port(0) + "/pause", "reason=before")), 200);
+  Stop();
+  ASSERT_EQ(::mount("", path.c_str(), "", MS_REMOUNT | MS_RDONLY, ""), 0);
+  Start();
+  ASSERT_TRUE(WaitFor([&] { return AllKnown(); }));
+  EXPECT_EQ(Paused(), (std::map<std::string, std::string>{{"mlx5_0", "before"}}));
+  EXPECT_TRUE(WaitFor([&] { return Metric("nicmon_holds_durable") == "0"; }));
+  const std::string refused = Ask("POST", Port(1) + "/pause", "reason=x");
+  EXPECT_EQ(Status(refused), 503);
+  EXPECT_THAT(refused, HasSubstr("EROFS"));
+  ASSERT_EQ(::mount("", path.c_str(), "", MS_REMOUNT, ""), 0);
+  EXPECT_TRUE(WaitFor([&] { return Metric("nicmon_holds_durable") == "1"; }));
+  EXPECT_EQ(Status(Ask("POST", Port(1) + "/pause", "reason=x")), 200);
+  Kill();
+}
+
+TEST_F(HoldsProcess, ASecondOneOnTheSameDirectoryEndsWithOneLine) {
+  Start();
+  Child second({NICMON_PROGRAM, "--simulate", "--simulate-force", "--listen=127.0.0.1:0",
+                "--admin-socket=none", "--state-dir=" + StateDir()});
+  EXPECT_EQ(second.Wait(kLong), 1);
+  EXPECT_THAT(second.Output(), HasSubstr("another nicmon uses the state directory " + StateDir()));
+  Kill();
+  Start();  // the lock went with its holder
+  Stop();
+}
+
+TEST_F(HoldsProcess, ABrokenFileIsLoudAndDoesNotKeepItFromStarting) {
+  tree_.File("state/holds.json", "{\"devices\":[");
+  Start();
+  EXPECT_TRUE(child_->WaitForOutput("ERROR holds are lost"));
+  EXPECT_EQ(Metric("nicmon_holds_lost"), "1");
+  ASSERT_TRUE(WaitFor([&] { return AllKnown(); }));
+  EXPECT_EQ(Status(Ask("POST", Port(1) + "/pause", "reason=again")), 200);
+  Kill();
+  Start();
+  EXPECT_EQ(Held().size(), 1U);
+  EXPECT_EQ(Metric("nicmon_holds_lost"), "1");
+  Stop();
+}
+
+}  // namespace
+}  // namespace nicmon
