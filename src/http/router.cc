@@ -43,7 +43,8 @@ void LogAction(const Route& route, const Call& call, const Reply& reply) {
                                     {"until", audit.until},
                                     {"hold", audit.hold},
                                     {"held_by", audit.held_by},
-                                    {"status", std::to_string(reply.status)}};
+                                    {"status", std::to_string(reply.status)},
+                                    {"again", audit.again}};
   std::erase_if(fields, [](const log::Field& field) { return field.value.empty(); });
   TellAction(call, route.name, reply.status);
   log::WriteFields(ok ? log::Level::kInfo : log::Level::kWarning, "operator action", fields);

@@ -72,6 +72,19 @@ void RecordHold(Call& call, const Hold& hold) {
   }
 }
 
+/// A command that sets the hold again with the same end; empty without an admin socket. The log
+/// then has all there is to know, should the file of holds be lost.
+std::string Again(const Call& call, const Hold& hold, const std::string& device) {
+  if (call.service.options.admin_socket.empty()) {
+    return {};
+  }
+  return "curl --unix-socket " + call.service.options.admin_socket +
+         " http://localhost/api/v1/ports/" + PercentEncode(device) + "/" +
+         std::to_string(hold.port.second) + "/pause -d reason=" + PercentEncode(hold.reason) +
+         " -d by=" + PercentEncode(hold.by) +
+         (hold.until ? " -d until=" + PercentEncode(Rfc3339(*hold.until)) : "");
+}
+
 void RecordLifted(Call& call, const Hold& hold) {
   RecordHold(call, hold);
   call.audit.held_by = hold.by;
@@ -140,6 +153,7 @@ Reply PostPause(Call& call) {
                              "resume it first, or send replace=true", hold, target->name(), false));
   }
   RecordHold(call, hold);
+  call.audit.again = Again(call, hold, target->name());
   TellHold(call, "pause", hold, target->name(), true);
   call.service.backend.submit(target->device->data->id, CommandKind::kPoke, 0);
   const auto state = call.service.backend.holds->snapshot();

@@ -33,6 +33,7 @@ struct Service {
 struct Audit {
   std::string device, port, reason, until, hold;
   std::string held_by;  // who set a hold that this action lifted
+  std::string again;    // a command that sets the hold again, ready to be pasted
 };
 
 /// One request on its way through a handler.

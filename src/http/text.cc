@@ -86,6 +86,22 @@ std::optional<uint64_t> ParseNumber(std::string_view text) {
   return value;
 }
 
+std::string PercentEncode(std::string_view text) {
+  constexpr std::string_view kHex = "0123456789ABCDEF";
+  std::string out;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool plain = IsDigit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                       std::string_view("-._~").find(c) != std::string_view::npos;
+    if (plain) {
+      out += c;
+    } else {
+      out += {'%', kHex[byte >> 4], kHex[byte & 15]};
+    }
+  }
+  return out;
+}
+
 std::optional<std::string> PercentDecode(std::string_view text, bool plus_is_blank) {
   std::string out;
   out.reserve(text.size());

@@ -30,6 +30,9 @@ std::optional<double> ListedQuality(std::string_view value, std::string_view ite
 /// A whole decimal number without sign; nullopt for anything else.
 std::optional<uint64_t> ParseNumber(std::string_view text);
 
+/// Everything but letters, digits and "-._~" percent-encoded: safe in a URL, a form and a shell.
+std::string PercentEncode(std::string_view text);
+
 /// Percent-decoding that refuses a '%' without two hex digits, and NUL. `plus_is_blank` as in
 /// forms.
 std::optional<std::string> PercentDecode(std::string_view text, bool plus_is_blank);

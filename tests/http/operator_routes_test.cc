@@ -164,7 +164,8 @@ TEST_F(OperatorRoutes, ARecordSaysWhoDidItAndLeavesOutWhatDoesNotApply) {
   const std::string resume = "INFO operator action action=resume " + who + " by=bob" + port;
   const std::vector<std::string> expected = {
       "INFO operator action action=pause " + who + " by=ann" + port +
-          " reason=a until=none hold=" + id + " status=200",
+          " reason=a until=none hold=" + id + " status=200 again=\"curl --unix-socket " + admin() +
+          " http://localhost/api/v1/ports/mlx5_0/1/pause -d reason=a -d by=ann\"",
       resume + " reason=a until=none hold=" + id + " held_by=ann status=200",
       resume + " status=200",
   };

@@ -43,6 +43,12 @@ TEST(Times, Rfc3339RoundTrips) {
   }
 }
 
+TEST(Text, PercentEncodeComesBackAndNeedsNoQuotes) {
+  const std::string text = "a \"b'\\$&+%\n\xc3\xa9-._~Z9";
+  EXPECT_EQ(PercentEncode(text), "a%20%22b%27%5C%24%26%2B%25%0A%C3%A9-._~Z9");
+  EXPECT_EQ(PercentDecode(PercentEncode(text), true), text);
+}
+
 TEST(Text, PercentDecodeIsStrict) {
   EXPECT_EQ(PercentDecode("a%20b+c", false), "a b+c");
   EXPECT_EQ(PercentDecode("a%2Bb+c", true), "a+b c");
