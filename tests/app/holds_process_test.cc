@@ -145,13 +145,13 @@ class Operator {
 
   const State& acknowledged() const { return acknowledged_; }
   const State& wanted() const { return wanted_; }
-  int count() const { return count_; }
+  int count() const { return count_.load(); }
 
  private:
   State acknowledged_, wanted_;
   std::mt19937 random_;
   Send send_;
-  int count_ = 0;
+  std::atomic<int> count_{0};
 };
 
 TEST_F(HoldsProcess, NothingAcknowledgedIsLostByKill9) {
@@ -171,8 +171,10 @@ TEST_F(HoldsProcess, NothingAcknowledgedIsLostByKill9) {
                                                       "replace=true&ttl=1h&reason=" + reason));
                  });
     std::thread thread([&ops] { ops.Run(); });
+    const int at_least = static_cast<int>(random() % 4);
+    ASSERT_TRUE(WaitFor([&] { return ops.count() >= at_least; }));
     // Not a wait for anything: the moment is to be any.
-    std::this_thread::sleep_for(std::chrono::microseconds(random() % 30000));
+    std::this_thread::sleep_for(std::chrono::microseconds(random() % 10000));
     Kill();
     thread.join();
     Start();
