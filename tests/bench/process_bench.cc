@@ -1,15 +1,19 @@
 // Figures of the whole program with 16 simulated devices: start, idle, scrapes alone, under 50
-// scrapers and with a hung device. Usage: process_bench NICMON [IDLE_SECONDS]
+// scrapers, with a hung device, and pauses that are on disk before they are answered, beside a bare
+// write of the same file. Usage: process_bench NICMON [IDLE_SECONDS]; TMPDIR says on which disk.
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <ctime>
+#include <filesystem>
 #include <fstream>
 #include <stdexcept>
 #include <thread>
@@ -26,8 +30,8 @@ constexpr int kDevices = 16;
 class Process {
  public:
   explicit Process(const std::string& program) {
-    char directory[] = "/tmp/nicmon-bench-XXXXXX";
-    if (::mkdtemp(directory) == nullptr) {
+    std::string directory = std::filesystem::temp_directory_path() / "nicmon-bench-XXXXXX";
+    if (::mkdtemp(directory.data()) == nullptr) {
       throw std::runtime_error("mkdtemp failed");
     }
     directory_ = directory;
@@ -44,8 +48,10 @@ class Process {
       ::dup2(write_end.get(), STDOUT_FILENO);
       const std::string simulate = "--simulate=devices=" + std::to_string(kDevices);
       const std::string socket = directory_ + "/admin.sock";
+      const std::string state = state_directory();
       ::execl(program.c_str(), program.c_str(), "--listen", "127.0.0.1:0", "--admin-socket",
-              socket.c_str(), simulate.c_str(), "--simulate-force", nullptr);
+              socket.c_str(), "--state-dir", state.c_str(), simulate.c_str(), "--simulate-force",
+              nullptr);
       ::_exit(127);
     }
     ReadPort();
@@ -53,10 +59,12 @@ class Process {
   ~Process() {
     ::kill(pid_, SIGTERM);
     ::waitpid(pid_, nullptr, 0);
-    ::rmdir(directory_.c_str());
+    std::error_code ignored;
+    std::filesystem::remove_all(directory_, ignored);
   }
 
   BenchClock::time_point started() const { return started_; }
+  std::string state_directory() const { return directory_ + "/state"; }
 
   /// CPU seconds used so far, to the nanosecond.
   double CpuSeconds() const {
@@ -81,17 +89,19 @@ class Process {
     address.sin_family = AF_INET;
     address.sin_port = htons(port_);
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    if (::connect(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0 ||
-        ::write(fd.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size())) {
-      return "";
-    }
-    std::string reply;
-    char buffer[65536];
-    ssize_t n = 0;
-    while ((n = ::read(fd.get(), buffer, sizeof buffer)) > 0) {
-      reply.append(buffer, static_cast<size_t>(n));
-    }
-    return reply;
+    return Exchange(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof address, text);
+  }
+  /// The same through the admin socket.
+  std::string Operate(const std::string& path, const std::string& body) const {
+    const UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    std::strncpy(address.sun_path, (directory_ + "/admin.sock").c_str(),
+                 sizeof address.sun_path - 1);
+    return Exchange(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof address,
+                    "POST " + path + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n" +
+                        "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: " +
+                        std::to_string(body.size()) + "\r\n\r\n" + body);
   }
   std::string Scrape() const {
     return Request("GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
@@ -106,6 +116,21 @@ class Process {
   }
 
  private:
+  static std::string Exchange(int fd, const sockaddr* address, socklen_t length,
+                              const std::string& text) {
+    if (::connect(fd, address, length) != 0 ||
+        ::write(fd, text.data(), text.size()) != static_cast<ssize_t>(text.size())) {
+      return "";
+    }
+    std::string reply;
+    char buffer[65536];
+    ssize_t n = 0;
+    while ((n = ::read(fd, buffer, sizeof buffer)) > 0) {
+      reply.append(buffer, static_cast<size_t>(n));
+    }
+    return reply;
+  }
+
   void ReadPort() {
     std::string text;
     char c = 0;
@@ -192,6 +217,53 @@ void Scrapes(const Process& process, const char* what, int scrapers, int each) {
       std::to_string(answered) + "/" + std::to_string(scrapers * each) + ", " + Micros(cpu));
 }
 
+/// What no durable write of a file can do without: 0 when all of it worked.
+int WriteDurably(const std::string& directory, const std::string& text) {
+  const std::string temporary = directory + "/bare.tmp";
+  const UniqueFd fd(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0640));
+  const UniqueFd above(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const bool written =
+      ::write(fd.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size()) &&
+      ::fsync(fd.get()) == 0 && ::rename(temporary.c_str(), (directory + "/bare").c_str()) == 0 &&
+      ::fsync(above.get()) == 0;
+  return written ? 0 : 1;
+}
+
+std::string FileText(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// In turn with a bare write of the same file in the same directory, as the disk has its moods.
+void Pauses(const Process& process, int count) {
+  Heading("Pause of one of 16 ports, on disk before the reply");
+  const std::string path = "/api/v1/ports/mlx5_5/1/pause";
+  Samples bare, pause, requery;
+  for (int i = 0; i < count; ++i) {
+    const std::string text = FileText(process.state_directory() + "/holds.json");
+    auto start = BenchClock::now();
+    const int failed = WriteDurably(process.state_directory(), text);
+    bare.Add(Seconds(BenchClock::now() - start));
+    start = BenchClock::now();
+    const std::string reply = process.Operate(path, "replace=true&reason=r" + std::to_string(i));
+    pause.Add(Seconds(BenchClock::now() - start));
+    start = BenchClock::now();
+    (void)process.Operate("/api/v1/ports/mlx5_5/1/requery", "");
+    requery.Add(Seconds(BenchClock::now() - start));
+    if (failed != 0 || reply.find("\"durable\":true") == std::string::npos) {
+      throw std::runtime_error("not on disk: " + reply);
+    }
+  }
+  const auto figures = [](Samples& samples) {
+    return Micros(samples.Quantile(0.5)) + " / " + Micros(samples.Quantile(0.99));
+  };
+  Row("bare write, fsync, rename, fsync, p50 / p99", figures(bare));
+  Row("pause round trip, p50 / p99", figures(pause));
+  Row("  the same without a disk (requery)", figures(requery));
+  Row("pause / bare, p50", Number(pause.Quantile(0.5) / bare.Quantile(0.5), ""),
+      "1: the disk and nothing else");
+}
+
 }  // namespace
 }  // namespace nicmon::bench
 
@@ -208,6 +280,7 @@ int main(int argc, char** argv) {
   Heading("Scrapes of 16 ports");
   Scrapes(process, "alone", 1, 500);
   Scrapes(process, "50 scrapers at once", 50, 20);
+  Pauses(process, 200);
   process.Simulate(R"({"device":"mlx5_3","hang":{"verb":"query_port","seconds":600}})");
   Scrapes(process, "alone, one device hung", 1, 500);
   Row("RSS after all that", Number(process.ResidentMib(), " MiB", 1));
