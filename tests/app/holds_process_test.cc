@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <csignal>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -226,21 +227,62 @@ TEST_F(HoldsProcess, AFullDiskRefusesDecisionsAndNothingElse) {
   Stop();
 }
 
-TEST_F(HoldsProcess, AReadOnlyDiskKeepsWhatItHas) {
+/// A small file system of its own in the place of the state directory.
+class Disk {
+ public:
+  explicit Disk(std::string path)
+      : path_(std::move(path)),
+        mounted_(::mount("nicmon-test", path_.c_str(), "tmpfs", 0, "size=1m") == 0) {}
+  ~Disk() {
+    if (mounted_) {
+      ::umount2(path_.c_str(), MNT_DETACH);
+    }
+  }
+  Disk(const Disk&) = delete;
+  Disk& operator=(const Disk&) = delete;
+
+  bool mounted() const { return mounted_; }
+  bool SetReadOnly(bool read_only) const {
+    return ::mount("", path_.c_str(), "", MS_REMOUNT | (read_only ? MS_RDONLY : 0), "") == 0;
+  }
+
+ private:
+  const std::string path_;
+  const bool mounted_;
+};
+
+TEST_F(HoldsProcess, ABrokenFileOnAReadOnlyDiskIsKeptBeforeItIsReplaced) {
   tree_.Directory("state");
-  const std::string path = StateDir();
-  if (::mount("nicmon-test", path.c_str(), "tmpfs", 0, "size=1m") != 0) {
+  const Disk disk(StateDir());
+  if (!disk.mounted()) {
     GTEST_SKIP() << "no right to mount";
   }
-  struct Unmount {
-    std::string path;
-    ~Unmount() { ::umount2(path.c_str(), MNT_DETACH); }
-  } const unmount{path};
+  tree_.File("state/holds.json", "broken");
+  ASSERT_TRUE(disk.SetReadOnly(true));
+  Start();
+  EXPECT_EQ(Metric("nicmon_holds_lost"), "1");
+  ASSERT_TRUE(WaitFor([&] { return AllKnown(); }));
+  ASSERT_TRUE(disk.SetReadOnly(false));
+  EXPECT_EQ(Status(Ask("POST", Port(1) + "/pause", "reason=x")), 200);
+  Kill();
+  bool kept = false;
+  for (const auto& entry : std::filesystem::directory_iterator(StateDir())) {
+    kept = kept || entry.path().filename().string().starts_with("holds.json.broken-");
+  }
+  EXPECT_TRUE(kept);
+}
+
+TEST_F(HoldsProcess, AReadOnlyDiskKeepsWhatItHas) {
+  tree_.Directory("state");
+  const Disk disk(StateDir());
+  if (!disk.mounted()) {
+    GTEST_SKIP() << "no right to mount";
+  }
   Start();
   ASSERT_TRUE(WaitFor([&] { return AllKnown(); }));
   ASSERT_EQ(Status(Ask("POST", Port(0) + "/pause", "reason=before")), 200);
   Stop();
-  ASSERT_EQ(::mount("", path.c_str(), "", MS_REMOUNT | MS_RDONLY, ""), 0);
+  ASSERT_TRUE(disk.SetReadOnly(true));
   Start();
   ASSERT_TRUE(WaitFor([&] { return AllKnown(); }));
   EXPECT_EQ(Paused(), (std::map<std::string, std::string>{{"mlx5_0", "before"}}));
@@ -248,7 +290,7 @@ TEST_F(HoldsProcess, AReadOnlyDiskKeepsWhatItHas) {
   const std::string refused = Ask("POST", Port(1) + "/pause", "reason=x");
   EXPECT_EQ(Status(refused), 503);
   EXPECT_THAT(refused, HasSubstr("EROFS"));
-  ASSERT_EQ(::mount("", path.c_str(), "", MS_REMOUNT, ""), 0);
+  ASSERT_TRUE(disk.SetReadOnly(false));
   EXPECT_TRUE(WaitFor([&] { return Metric("nicmon_holds_durable") == "1"; }));
   EXPECT_EQ(Status(Ask("POST", Port(1) + "/pause", "reason=x")), 200);
   Kill();

@@ -113,6 +113,14 @@ TEST_F(HoldsBinding, AGuidThatSeveralHaveTellsOnlyTogetherWithThePlace) {
   EXPECT_EQ(HeldBy(2), "");
 }
 
+TEST_F(HoldsBinding, AGuidThatSeveralHaveTellsNothingElsewhere) {
+  Keep("h1", {kG1, "0000:09:00.0"});
+  See({{1, "a", {kG1, kP1}}, {2, "b", {kG1, kP2}}});
+  EXPECT_EQ(HeldBy(1), "");
+  EXPECT_EQ(HeldBy(2), "");
+  EXPECT_EQ(state_.InForce(clock_.wall()).size(), 1U) << "it waits";
+}
+
 TEST_F(HoldsBinding, TheRightfulOwnerOfADoubleGuidMayComeLater) {
   Keep("h1", {kG1, kP1});
   See({{2, "b", {kG1, kP2}}});

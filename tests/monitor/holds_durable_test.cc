@@ -77,6 +77,7 @@ class HoldsDurable : public ::testing::Test {
 TEST_F(HoldsDurable, AHoldIsThereAfterARestartFromTheFirstMomentOn) {
   Hold hold;
   ASSERT_EQ(Pause(&hold, clock_.wall() + hours(2)), Result::kDone);
+  EXPECT_EQ(holds_->snapshot()->InForce(clock_.wall()).at(0).hold->port, kPort);
   Start();
   const auto state = holds_->snapshot();
   const Hold* found = state->FindHold(kPort, clock_.wall());
@@ -313,6 +314,7 @@ TEST_F(HoldsDurable, ADowngradeKeepsWhatItDoesNotKnow) {
 TEST_F(HoldsDurable, APortOfADeviceThatIsNotThereCanBeForgotten) {
   holds_->NoteActive(kPort, 400);
   ASSERT_TRUE(holds_->Flush());
+  EXPECT_EQ(holds_->ForgetAbsent("mlx5_0", 1), Result::kNotFound) << "it is there";
   Start("boot", false);
   EXPECT_EQ(holds_->ForgetAbsent("mlx5_1", 1), Result::kNotFound);
   EXPECT_EQ(holds_->ForgetAbsent("mlx5_0", 2), Result::kNotFound);
