@@ -177,13 +177,21 @@ bool Holds::Flush() {
 }
 
 void Holds::CheckLost() {
-  if (!home_.file || !published_.load()->lost || home_.file->BrokenBeside()) {
+  std::unique_lock lock(mutex_);
+  if (!home_.file || writing_ || !published_.load()->lost) {
     return;
   }
-  std::lock_guard lock(mutex_);
-  auto next = std::make_shared<HoldsSnapshot>(*published_.load());
-  next->lost = false;
-  published_.store(std::move(next));
+  writing_ = true;  // the file is for one thread at a time
+  lock.unlock();
+  const bool lost = home_.file->BrokenBeside();
+  lock.lock();
+  writing_ = false;
+  if (!lost) {
+    auto next = std::make_shared<HoldsSnapshot>(*published_.load());
+    next->lost = false;
+    published_.store(std::move(next));
+  }
+  idle_.notify_all();
 }
 
 void Holds::NoteActive(PortKey port, std::optional<uint64_t> effective_bps) {

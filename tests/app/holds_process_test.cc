@@ -34,12 +34,17 @@ constexpr milliseconds kLong(20000);
 
 class HoldsProcess : public ::testing::Test {
  protected:
-  void Start() {
+  void Start(const std::vector<std::string>& flags = {}) {
     child_.reset();
-    child_.emplace(
-        std::vector<std::string>{NICMON_PROGRAM, "--simulate=devices=" + std::to_string(kDevices),
-                                 "--simulate-force", "--listen=127.0.0.1:0", "--log-level=warning",
-                                 "--admin-socket=" + Socket(), "--state-dir=" + StateDir()});
+    std::vector<std::string> arguments = {NICMON_PROGRAM,
+                                          "--simulate=devices=" + std::to_string(kDevices),
+                                          "--simulate-force",
+                                          "--listen=127.0.0.1:0",
+                                          "--log-level=warning",
+                                          "--admin-socket=" + Socket(),
+                                          "--state-dir=" + StateDir()};
+    arguments.insert(arguments.end(), flags.begin(), flags.end());
+    child_.emplace(arguments);
     ASSERT_TRUE(WaitFor([&] { return testing::ConnectUnix(Socket()) || child_->Wait({}); }));
     ASSERT_EQ(child_->Wait(milliseconds(0)), std::nullopt) << child_->Output();
   }
@@ -296,6 +301,21 @@ TEST_F(HoldsProcess, AReadOnlyDiskKeepsWhatItHas) {
   Kill();
 }
 
+TEST_F(HoldsProcess, ARequiredPortOfAMissingDeviceIsExpectedUntilItIsForgotten) {
+  tree_.File("state/holds.json", R"({"devices":[{"name":"gone0","node_guid":"1:2:3:4","ports":[
+      {"port":1,"required":true}]},{"name":"out0","node_guid":"1:2:3:5","ports":[
+      {"port":1,"required":true}]}]})");
+  Start({"--expect-ports=auto", "--device-exclude=out.*"});
+  ASSERT_TRUE(WaitFor([&] { return Get("/readyz").value("ports_up", 0) == kDevices; }));
+  EXPECT_EQ(Status(Ask("GET", "/readyz")), 503);
+  EXPECT_EQ(Get("/readyz")["ports_expected"], kDevices + 1) << "what is left out is not missed";
+  EXPECT_EQ(Status(Ask("POST", "/api/v1/ports/gone0/2/forget")), 404);
+  EXPECT_EQ(Status(Ask("POST", "/api/v1/ports/gone0/1/forget")), 200);
+  EXPECT_EQ(Status(Ask("POST", "/api/v1/ports/gone0/1/forget")), 404);
+  EXPECT_EQ(Status(Ask("GET", "/readyz")), 200);
+  Stop();
+}
+
 TEST_F(HoldsProcess, ASecondOneOnTheSameDirectoryEndsWithOneLine) {
   Start();
   Child second({NICMON_PROGRAM, "--simulate", "--simulate-force", "--listen=127.0.0.1:0",
@@ -317,6 +337,11 @@ TEST_F(HoldsProcess, ABrokenFileIsLoudAndDoesNotKeepItFromStarting) {
   Kill();
   Start();
   EXPECT_EQ(Held().size(), 1U);
+  const Json page = Get("/api/v1/holds");
+  EXPECT_EQ(page["holds"][0]["node_guid"], "0c42:a103:0065:0100");
+  EXPECT_EQ(page["holds"][0]["pci_address"], "0000:02:00.0");
+  EXPECT_EQ(page["durable"], true);
+  EXPECT_EQ(page["lost"], true);
   EXPECT_EQ(Metric("nicmon_holds_lost"), "1");
   Stop();
 }

@@ -135,6 +135,8 @@ TEST_F(HoldsBinding, WhatNothingTellsApartIsKeptForThisProcessOnly) {
   EXPECT_FALSE(state_.Find(1)->key.durable());
   EXPECT_FALSE(state_.Find(2)->key.durable());
   EXPECT_NE(state_.bound.at(1), state_.bound.at(2));
+  See({{3, "c", {"", kP1}}, {4, "d", {"", kP1}}});
+  EXPECT_FALSE(state_.Find(3)->key.durable());
 }
 
 TEST_F(HoldsBinding, AGuidThatShowsLaterIsLearned) {

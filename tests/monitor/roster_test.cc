@@ -46,6 +46,25 @@ TEST_F(RosterTest, NewDevicesThenNothing) {
   EXPECT_THAT(Pass(found), IsEmpty());
 }
 
+TEST_F(RosterTest, TellsWhoIsPresentByWhatIsItsOwn) {
+  FoundDevice physical = Device("a", 0, "uverbs0");
+  physical.pci_address = "0000:01:00.0";
+  physical.node_guid_text = "1:2:3:4";
+  FoundDevice part = Device("b", 1, "uverbs1");
+  part.pci_address = "0000:01:00.0";
+  part.function = DeviceFunction::kSubfunction;
+  Pass({physical, part});
+  const auto present = roster_.Present();
+  ASSERT_EQ(present.size(), 2U);
+  EXPECT_EQ(present[0].name, "a");
+  EXPECT_EQ(present[0].key, (DeviceKey{"1:2:3:4", "0000:01:00.0"}));
+  EXPECT_EQ(present[1].key, DeviceKey()) << "the address is its parent's";
+  inodes_["uverbs0"] = {0, 9};
+  inodes_["uverbs1"] = {0, 1};
+  Pass({part});
+  EXPECT_EQ(roster_.Present().size(), 1U);
+}
+
 TEST_F(RosterTest, SameIndexUnderANewNameIsARename) {
   Pass({Device("a", 7, "uverbs0")});
   EXPECT_THAT(Pass({Device("b", 7, "uverbs0")}), ElementsAre(std::pair(Kind::kPresent, 1U)));
