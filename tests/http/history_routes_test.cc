@@ -190,7 +190,8 @@ TEST_F(HistoryRoutes, TheAuditHasWhoItWasAndWhoTheySayTheyAre) {
   EXPECT_EQ(paused["result"], "ok");
   EXPECT_EQ(paused["status"], 200);
   EXPECT_EQ(GetJson("/api/v1/audit")["audit"].size(), 4U) << "reading it is no action";
-  for (const Json& event : GetJson("/api/v1/events")["events"]) {
+  const Json events = GetJson("/api/v1/events");
+  for (const Json& event : events["events"]) {
     EXPECT_NE(event["type"], "audit") << "events are for everybody who may read";
   }
 }
