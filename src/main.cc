@@ -10,6 +10,7 @@
 #include "nicmon/app/control_loop.h"
 #include "nicmon/app/node.h"
 #include "nicmon/app/process.h"
+#include "nicmon/app/service_manager.h"
 #include "nicmon/base/log.h"
 #include "nicmon/config/config.h"
 #include "nicmon/config/version.h"
@@ -52,17 +53,22 @@ void LogStart(const nicmon::Config& config) {
 [[noreturn]] void Run(const nicmon::Config& config) {
   nicmon::Node node(config);
   nicmon::ControlLoop loop;
+  auto manager = nicmon::ServiceManager::FromEnvironment();
   node.Start();
+  manager.Ready();
   while (true) {
     switch (loop.Wait()) {
       case nicmon::ControlLoop::Event::kSecond:
-        node.Second();
+        manager.Alive(node.Second());
         break;
       case nicmon::ControlLoop::Event::kReload:
+        manager.Reloading();
         node.Reload();
+        manager.Ready();
         break;
       case nicmon::ControlLoop::Event::kStop:
         nicmon::ArmLastResort(milliseconds(1800));
+        manager.Stopping();
         nicmon::log::Info("stopping");
         node.Stop();
         nicmon::log::Info("stopped");

@@ -147,9 +147,12 @@ void Node::Start() {
                         {"simulated", hardware_.simulated ? "true" : "false"}});
 }
 
-void Node::Second() {
-  watchdog_.Turn(View());
+std::string Node::Second() {
+  const NodeView view = View();
+  watchdog_.Turn(view);
   last_second_.store(clock_.steady().time_since_epoch().count());
+  return std::to_string(view.ports_serving) + " of " + std::to_string(view.ports) +
+         " ports serving";
 }
 
 void Node::Reload() {

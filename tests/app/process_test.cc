@@ -1,6 +1,9 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -255,6 +258,66 @@ TEST(Process, ASecondStartOnTheSamePortExitsWith1) {
   EXPECT_EQ(std::count(text.begin() + static_cast<std::ptrdiff_t>(error), text.end(), '\n'), 1)
       << text;
   ExpectStops(first);
+}
+
+/// What systemd listens on.
+class NotifySocket {
+ public:
+  explicit NotifySocket(const std::string& path)
+      : fd_(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)), path_(path) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    path.copy(address.sun_path, sizeof address.sun_path - 1);
+    EXPECT_EQ(::bind(fd_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  }
+  const std::string& path() const { return path_; }
+
+  /// Reads messages until one holds `text`; which, or "" when 10 s passed without any.
+  std::string WaitFor(const std::string& text) {
+    std::array<char, 512> message;
+    for (;;) {
+      pollfd entry{fd_.get(), POLLIN, 0};
+      if (::poll(&entry, 1, 10'000) <= 0) {
+        return "";
+      }
+      const ssize_t size = ::recv(fd_.get(), message.data(), message.size(), 0);
+      const std::string received(message.data(), static_cast<size_t>(std::max<ssize_t>(size, 0)));
+      if (received.find(text) != std::string::npos) {
+        return received;
+      }
+    }
+  }
+
+ private:
+  UniqueFd fd_;
+  std::string path_;
+};
+
+TEST(Process, TellsTheServiceManagerHowItDoes) {
+  const TempDir dir;
+  NotifySocket manager(dir.path() + "/notify");
+  Child child(Simulated({"--simulate=devices=2", "--admin-socket=none"}), {},
+              {"NOTIFY_SOCKET=" + manager.path()});
+  EXPECT_EQ(manager.WaitFor("READY=1"), "READY=1");
+  // Whoever orders itself after us finds us listening.
+  EXPECT_TRUE(testing::ConnectTcp(PortOf(child)));
+  EXPECT_EQ(manager.WaitFor("2 of 2"), "WATCHDOG=1\nSTATUS=2 of 2 ports serving");
+  EXPECT_EQ(manager.WaitFor("WATCHDOG"), "WATCHDOG=1");
+  child.Signal(SIGHUP);
+  EXPECT_THAT(manager.WaitFor("RELOADING"), StartsWith("RELOADING=1\nMONOTONIC_USEC="));
+  EXPECT_EQ(manager.WaitFor("READY=1"), "READY=1");
+  child.Signal(SIGTERM);
+  EXPECT_EQ(manager.WaitFor("STOPPING"), "STOPPING=1");
+  EXPECT_EQ(child.Wait(kLong), 0);
+}
+
+TEST(Process, AServiceManagerThatIsGoneIsNoProblem) {
+  for (const std::string address : {"/nonexistent/notify", "vsock:2:1", "@nicmon-test-nobody"}) {
+    Child child(Simulated({"--admin-socket=none"}), {}, {"NOTIFY_SOCKET=" + address});
+    EXPECT_TRUE(child.WaitForOutput("simulated=")) << address;
+    EXPECT_THAT(child.OutputSoFar(), HasSubstr("service manager")) << address;
+    ExpectStops(child);
+  }
 }
 
 TEST(Process, HupReadsTheTokenFileAgain) {

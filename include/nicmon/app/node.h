@@ -26,8 +26,9 @@ class Node {
   explicit Node(const Config& config);
 
   void Start();
-  /// Once a second: the watchdog's turn, and the sign of life that /healthz is about.
-  void Second();
+  /// Once a second: the watchdog's turn, and the sign of life that /healthz is about. Returns the
+  /// node in one line, "7 of 8 ports serving".
+  std::string Second();
   void Reload();
   /// Closes the listeners first, then waits for threads, in all less than a second and a half.
   void Stop();
