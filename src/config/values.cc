@@ -82,7 +82,8 @@ std::optional<Listen> ParseListen(const std::string& text) {
   if (brackets) {
     host = host.substr(1, host.size() - 2);
   }
-  if (!port || (!host.empty() && !IsAddress(brackets ? AF_INET6 : AF_INET, host))) {
+  const bool known = IsAddress(AF_INET, host) || (brackets && IsAddress(AF_INET6, host));
+  if (!port || (!host.empty() && !known)) {
     return std::nullopt;
   }
   return Listen{host, static_cast<uint16_t>(*port)};

@@ -16,7 +16,8 @@ struct Listen {
   std::string host;  // empty: none was given (":9879")
   uint16_t port = 0;
 };
-/// "[v6]:port", "v4:port" or ":port"; numeric only.
+/// "[v6]:port", "v4:port" or ":port"; numeric only. "[v4]:port" too: what writes its own address
+/// into a template ("[$(HOST_IP)]:9879" in a pod) need not know the family.
 std::optional<Listen> ParseListen(const std::string& text);
 
 /// true false yes no 1 0.

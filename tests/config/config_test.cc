@@ -82,9 +82,10 @@ class ConfigRows : public ::testing::TestWithParam<FlagText> {
     const std::string empty = dir_.Write("empty", " \n");
     values_ = {
         {"listen",
-         {{"127.0.0.1:1", "[::1]:2", ":0"},
+         {{"127.0.0.1:1", "[::1]:2", ":0", "[127.0.0.1]:1"},
           {"9879", "localhost:1", "::1:9879", "[::1]", "127.0.0.1:65536", "127.0.0.1:", "[]:1",
-           "127.0.0.1:-1", "127.0.0.1:1x", "[127.0.0.1]:1", "[fe80::1%eth0]:1", " :1"}}},
+           "127.0.0.1:-1", "127.0.0.1:1x", "[127.0.0.1:1", "127.0.0.1]:1", "[fe80::1%eth0]:1",
+           " :1"}}},
         {"admin-socket", {{"/run/x.sock", "none", "y.sock"}, {std::string(108, 'x')}}},
         {"admin-socket-group", {{"root", "0", "daemon"}, {"no-such-group-here"}}},
         {"admin-token-file", {{a, b, c}, {dir_.path() + "/none", dir_.path(), empty}}},
@@ -242,6 +243,8 @@ TEST(Config, Listen) {
   config = Read({"--listen", "0.0.0.0:0"});
   EXPECT_EQ(config.listen_host, "0.0.0.0");
   EXPECT_EQ(config.listen_port, 0);
+  config = Read({"--listen", "[10.0.0.1]:80"});  // brackets fit both families
+  EXPECT_EQ(config.listen_host, "10.0.0.1");
   config = Read({"--listen", ":9100"});  // any address: IPv4 will do where there is no IPv6
   EXPECT_EQ(config.listen_host, "::");
   EXPECT_EQ(config.listen_port, 9100);
