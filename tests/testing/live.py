@@ -1,0 +1,125 @@
+"""A simulated nicmon and a real Prometheus, for tests of what works on their data."""
+
+import json
+import os
+import pathlib
+import re
+import socket
+import subprocess
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+
+DEADLINE = 30  # seconds until a condition that never comes true fails the test
+
+
+def wait_until(condition, what, deadline=DEADLINE):
+    """What condition() answers, once that is true."""
+    end = time.monotonic() + deadline
+    while not (answer := condition()):
+        if time.monotonic() > end:
+            raise RuntimeError(f"never came true: {what}")
+        time.sleep(0.1)
+    return answer
+
+
+def _stop(process):
+    process.terminate()
+    try:
+        process.wait(DEADLINE)
+    except subprocess.TimeoutExpired:
+        process.kill()
+
+
+class Nicmon:
+    """nicmon with the given flags on a port of its own; its files are in directory."""
+
+    def __init__(self, program, directory, *flags):
+        self.directory = pathlib.Path(directory)
+        self.directory.mkdir(parents=True, exist_ok=True)
+        self.token_file = self.directory / "tokens"
+        self.token_file.write_text("test:secret\n")
+        log = self.directory / "log"
+        with log.open("w") as out:
+            self.process = subprocess.Popen(
+                [program, "--listen=127.0.0.1:0", "--admin-socket=none", "--simulate-force",
+                 "--state-dir=none", f"--admin-token-file={self.token_file}", *flags], stdout=out)
+
+        def serving():
+            if self.process.poll() is not None:
+                raise RuntimeError(f"nicmon ended: {log.read_text(errors='replace')}")
+            return re.search(r" serving listen=(\S+)", log.read_text(errors="replace"))
+
+        self.address = wait_until(serving, "nicmon serves")[1]
+
+    def scrape(self):
+        with urllib.request.urlopen(f"http://{self.address}/metrics") as reply:
+            return reply.read().decode()
+
+    def post(self, path, body):
+        request = urllib.request.Request(
+            f"http://{self.address}{path}", json.dumps(body).encode(),
+            {"Content-Type": "application/json", "Authorization": "Bearer secret"})
+        try:
+            with urllib.request.urlopen(request) as reply:
+                return json.load(reply)
+        except urllib.error.HTTPError as error:
+            raise RuntimeError(f"{path}: {error.code} {error.read().decode()}") from error
+
+    def simulate(self, *commands):
+        self.post("/api/v1/simulator", list(commands))
+
+    def stop(self):
+        _stop(self.process)
+
+
+class Prometheus:
+    """Debian's Prometheus on a free port; config is its configuration as a Python value."""
+
+    def __init__(self, program, directory, config):
+        directory = pathlib.Path(directory)
+        directory.mkdir(parents=True, exist_ok=True)
+        # JSON is YAML, too.
+        (directory / "prometheus.yml").write_text(json.dumps(config))
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.address = "127.0.0.1:%d" % probe.getsockname()[1]
+        log = directory / "log"
+        with log.open("w") as out:
+            self.process = subprocess.Popen(
+                [program, f"--config.file={directory / 'prometheus.yml'}",
+                 f"--storage.tsdb.path={directory / 'data'}",
+                 f"--web.listen-address={self.address}"], stdout=out, stderr=out,
+                env={**os.environ, "GOMAXPROCS": "1"})
+
+        def ready():
+            if self.process.poll() is not None:
+                raise RuntimeError(f"prometheus ended: {log.read_text(errors='replace')}")
+            try:
+                with urllib.request.urlopen(f"http://{self.address}/-/ready"):
+                    return True
+            except OSError:
+                return False
+
+        wait_until(ready, "prometheus is ready")
+
+    def get(self, path, **parameters):
+        """The data of an answer; an error of Prometheus is a ValueError with its words."""
+        body = urllib.parse.urlencode(parameters).encode()
+        try:
+            url = f"http://{self.address}/api/v1/{path}"
+            with urllib.request.urlopen(url, body or None) as reply:
+                return json.load(reply)["data"]
+        except urllib.error.HTTPError as error:
+            raise ValueError(json.load(error)["error"]) from error
+
+    def query(self, expr, at=None):
+        """The series of an instant query."""
+        return self.get("query", query=expr, **({"time": at} if at else {}))["result"]
+
+    def query_range(self, expr, start, end, step):
+        return self.get("query_range", query=expr, start=start, end=end, step=step)["result"]
+
+    def stop(self):
+        _stop(self.process)
