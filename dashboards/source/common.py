@@ -1,6 +1,8 @@
 """What both dashboards say in the same way: limits, states, expressions for nicmon's words."""
 
-from .grafana import datasource_variable, query_variable, text_variable
+from .grafana import datasource_variable, query_variable, steps, text_variable
+
+RED_FROM_1 = steps("green", ("red", 1))
 
 # Those of the alerts in deploy/prometheus: a check holds the two against each other.
 SLOW = 0.95            # of the baseline or the expected speed
@@ -8,11 +10,12 @@ FLAPS = 3              # link pauses in FLAP_WINDOW
 FLAP_WINDOW = "10m"
 ERRORS = 10            # packets received with an error, per second
 ERROR_WINDOW = "10m"   # in which any local link integrity error counts
+OUTAGE = 20            # ports that go down together
 STALE = 10             # seconds since a device's thread last published
 
-# The reasons that pause a port, as bits, the worst one highest; 32 alone: does not serve.
+# The reasons that pause a port, as bits, the worst one highest. Not serving without any: stale.
 REASONS = {"released": 1, "admin": 2, "settling": 4, "link": 8, "fatal": 16}
-NOT_SERVING = 32
+STALE_PORT = 32
 REASON_TEXT = {"released": "released", "admin": "held", "settling": "settling", "link": "link",
                "fatal": "fatal"}
 REASON_COLOUR = {"released": "purple", "admin": "blue", "settling": "yellow", "link": "red",
@@ -21,12 +24,12 @@ REASON_COLOUR = {"released": "purple", "admin": "blue", "settling": "yellow", "l
 
 def _why():
     """{value of WHY: (text, colour)}: every combination of reasons by name."""
-    table = {0: ("serving", "green"), NOT_SERVING: ("stale", "orange")}
+    table = {0: ("serving", "green"), STALE_PORT: ("stale", "orange")}
     for bits in range(1, 2 * max(REASONS.values())):
         names = [name for name in reversed(REASONS) if bits & REASONS[name]]
         # What somebody decided explains more than the link does.
         deciding = next((name for name in ("released", "admin") if name in names), names[0])
-        table[NOT_SERVING + bits] = (" + ".join(REASON_TEXT[name] for name in names),
+        table[bits] = (" + ".join(REASON_TEXT[name] for name in names),
                                      REASON_COLOUR[deciding])
     return table
 
@@ -43,9 +46,9 @@ YES_NO = {0: ("no", "text"), 1: ("yes", "text")}
 REASON_BITS = "sum by (KEY) (" + " or ".join(
     f'{bit} * nicmon_port_paused{{P, reason="{name}"}}' for name, bit in REASONS.items()) + ")"
 # Ports that do not serve, with the reason: see WHY_VALUES.
-WHY_NOT = f"{REASON_BITS} + on (KEY) ({NOT_SERVING} + (nicmon_port_serving{{P}} == 0))"
+WHY_NOT = f"({REASON_BITS} > 0) or max by (KEY) ({STALE_PORT} + (nicmon_port_serving{{P}} == 0))"
 # All ports; 0 for one that serves.
-WHY = f"{REASON_BITS} + on (KEY) {NOT_SERVING} * (1 - nicmon_port_serving{{P}})"
+WHY = f"({REASON_BITS} > 0) or max by (KEY) ({STALE_PORT} * (1 - nicmon_port_serving{{P}}))"
 
 # Nobody is told of these: somebody decided it.
 EXCUSED = '(nicmon_port_paused{P, reason=~"admin|released"} == 1)'

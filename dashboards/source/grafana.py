@@ -139,14 +139,18 @@ def table(title, description, queries, columns, *, no_value, sort, hidden=(), ro
 
 
 def graph(title, description, queries, *, no_value, unit, bars=False, stacked=False, overrides=(),
-          thresholds=None, legend="list", few_steps=False, **defaults):
+          thresholds=None, legend="list", few_steps=False, magnitudes=False, **defaults):
     """Lines over time, or bars for what happens now and then. few_steps: of a whole fleet's ports,
-    each step of which costs as much as a query for now."""
+    each step of which costs as much as a query for now. magnitudes: a logarithmic axis, on which
+    what is rare shows beside what is not."""
     custom = {"drawStyle": "bars" if bars else "line", "lineWidth": 1,
-              "fillOpacity": 70 if bars else 8, "showPoints": "never", "spanNulls": False,
+              "fillOpacity": 70 if bars else 8,
+              "showPoints": "auto" if magnitudes else "never", "spanNulls": False,
               "lineInterpolation": "linear",
               "stacking": {"mode": "normal" if stacked else "none", "group": "A"},
               "thresholdsStyle": {"mode": "line" if thresholds else "off"}}
+    if magnitudes:
+        custom["scaleDistribution"] = {"type": "symlog", "log": 10, "linearThreshold": 1}
     places = {"list": ("list", "bottom", []), "table": ("table", "right", ["max", "lastNotNull"])}
     mode, placement, calcs = places[legend]
     return _panel("timeseries", title, description, [over_time(*query) for query in queries],

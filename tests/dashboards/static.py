@@ -150,6 +150,7 @@ def limits():
             "RdmaPortSlow": {str(common.SLOW), "expected"},
             "RdmaPortFlapping": {str(common.FLAPS), common.FLAP_WINDOW},
             "RdmaPortErrorsRising": {str(common.ERRORS), common.ERROR_WINDOW},
+            "RdmaFabricOutage": {str(common.OUTAGE)},
             "NicmonDeviceStalled": {str(common.STALE)}}
 
 
