@@ -149,6 +149,10 @@ def manners(documents, values):
     limits = container["resources"]["limits"]
     if "memory" not in limits or ("cpu" in limits) != ("resources" in values):
         yield "limits %s" % limits
+    for each in spec["containers"] + spec["initContainers"]:
+        for kind, quantities in each["resources"].items():
+            if any(not isinstance(quantity, str) for quantity in quantities.values()):
+                yield "%s of %s are no text: %s" % (kind, each["name"], quantities)
     if "/readyz" in str(documents):
         yield "/readyz is asked by something"
     if spec["hostNetwork"] if "hostNetwork" in spec else False:
@@ -173,7 +177,8 @@ def privileges(documents, values):
         if security["allowPrivilegeEscalation"] or security["capabilities"] != {"drop": ["ALL"]}:
             yield "more than a device plugin asks for: %s" % security
         resources = container["resources"]["limits"]
-        if not values["deviceAccess"]["resources"].items() <= resources.items():
+        wanted = {name: str(count) for name, count in values["deviceAccess"]["resources"].items()}
+        if not wanted.items() <= resources.items():
             yield "limits without the devices: %s" % resources
     if (security["runAsUser"], security["runAsGroup"], security["runAsNonRoot"]) != (USER, USER, True):
         yield "runs as %s" % security

@@ -82,6 +82,16 @@ app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 {{- end }}
 {{- end -}}
 
+{{/* Quantities as text: server-side apply of older API servers takes no numbers. */}}
+{{- define "nicmon.resources" -}}
+{{- range $kind, $quantities := . }}
+{{ $kind }}:
+  {{- range $name, $quantity := $quantities }}
+  {{ $name }}: {{ $quantity | toString | quote }}
+  {{- end }}
+{{- end }}
+{{- end -}}
+
 {{/* What both probes ask. Never /readyz: a broken NIC is no reason to restart or to hide its monitor. */}}
 {{- define "nicmon.probe" -}}
 {{- if .Values.web.clientCertificates -}}
