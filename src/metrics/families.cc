@@ -46,11 +46,12 @@ std::vector<const DeviceView*> OnePerName(const std::vector<DeviceView>& devices
 Subjects FindSubjects(const MetricsInput& input) {
   Subjects subjects{&input, {}, {}};
   for (const DeviceView* device : OnePerName(input.view.devices)) {
-    const Samples::Labels labels = {{"device", device->data->name}};
+    Samples::Labels labels;
+    labels.Add("device", device->data->name);
     subjects.devices.push_back({device, labels});
     for (const PortView& port : device->ports) {
       subjects.ports.push_back({&port, labels});
-      subjects.ports.back().labels.push_back({"port", std::to_string(port.data->number)});
+      subjects.ports.back().labels.Add("port", std::to_string(port.data->number));
     }
   }
   return subjects;
@@ -75,31 +76,17 @@ struct Emit {
     for (const Subject& subject : all) {
       samples.Under(subject.labels);
       emit(samples, *subject.view);
-      if (&subject == &all.front()) {
-        samples.ReserveFor(all.size());
-      }
     }
   }
 };
 
-/// Calls use(family) with each family that has metrics, in the table's order. What `use` leaves of
-/// the family's memory is used again for the next.
+/// Calls use(row, subjects) with each row that the profile has, in the table's order.
 template <typename Use>
-void ForEachFamily(const MetricsInput& input, Use use) {
+void ForEachRow(const MetricsInput& input, Use use) {
   const Subjects subjects = FindSubjects(input);
-  prometheus::MetricFamily family;
   for (const MetricRow& row : MetricTable()) {
-    if (row.profile > input.profile) {
-      continue;
-    }
-    family.name = row.name;
-    family.help = row.help;
-    family.type = row.type;
-    Samples samples(family, input.profile);
-    std::visit(Emit{samples, subjects}, row.emit);
-    samples.Finish();
-    if (!family.metric.empty()) {
-      use(family);
+    if (row.profile <= input.profile) {
+      use(row, subjects);
     }
   }
 }
@@ -109,8 +96,13 @@ void ForEachFamily(const MetricsInput& input, Use use) {
 std::vector<prometheus::MetricFamily> BuildFamilies(const MetricsInput& input) {
   std::vector<prometheus::MetricFamily> families;
   families.reserve(MetricTable().size());
-  ForEachFamily(input, [&](prometheus::MetricFamily& family) {
-    families.push_back(std::exchange(family, {}));
+  ForEachRow(input, [&](const MetricRow& row, const Subjects& subjects) {
+    prometheus::MetricFamily family{std::string(row.name), std::string(row.help), row.type, {}};
+    Samples samples(family, input.profile);
+    std::visit(Emit{samples, subjects}, row.emit);
+    if (!family.metric.empty()) {
+      families.push_back(std::move(family));
+    }
   });
   return families;
 }
@@ -120,7 +112,11 @@ std::string RenderPage(const MetricsInput& input) {
   constexpr size_t kHeader = 256, kLine = 96;
   std::string page;
   page.reserve(MetricTable().size() * (kHeader + kLine * input.view.ports));
-  ForEachFamily(input, [&](const prometheus::MetricFamily& family) { AppendFamily(page, family); });
+  ForEachRow(input, [&](const MetricRow& row, const Subjects& subjects) {
+    FamilyWriter writer(page, row.name, row.type, row.help);
+    Samples samples(writer, input.profile);
+    std::visit(Emit{samples, subjects}, row.emit);
+  });
   return page;
 }
 

@@ -1,33 +1,27 @@
 #include "samples.h"
 
-#include <algorithm>
-
 namespace nicmon {
 
-prometheus::ClientMetric& Samples::Next() {
-  if (used_ == family_.metric.size()) {
-    family_.metric.emplace_back();
-  }
-  return family_.metric[used_++];
+void Samples::Labels::Add(const std::string& name, const std::string& value) {
+  list.push_back({name, value});
+  AppendLabel(text, name, value);
 }
 
-void Samples::Add(std::initializer_list<std::pair<std::string_view, std::string_view>> labels,
-                  double value) {
-  prometheus::ClientMetric& metric = Next();
-  size_t count = common_ != nullptr ? common_->size() : 0;
-  metric.label.resize(count + labels.size());
+void Samples::Add(LabelPairs labels, double value) {
+  if (page_ != nullptr) {
+    page_->Line(common_ != nullptr ? std::string_view(common_->text) : "", labels, value);
+    return;
+  }
+  prometheus::ClientMetric& metric = family_->metric.emplace_back();
   if (common_ != nullptr) {
-    std::copy(common_->begin(), common_->end(), metric.label.begin());
+    metric.label = common_->list;
   }
   for (const auto& [name, text] : labels) {
     if (!text.empty()) {
-      metric.label[count].name = name;
-      metric.label[count].value = text;
-      ++count;
+      metric.label.push_back({std::string(name), std::string(text)});
     }
   }
-  metric.label.resize(count);
-  switch (family_.type) {
+  switch (family_->type) {
     case prometheus::MetricType::Counter:
       metric.counter.value = value;
       break;
@@ -36,6 +30,14 @@ void Samples::Add(std::initializer_list<std::pair<std::string_view, std::string_
       break;
     default:
       metric.gauge.value = value;
+  }
+}
+
+void Samples::AddHistogram(const prometheus::ClientMetric& metric) {
+  if (page_ != nullptr) {
+    page_->Metric(metric);
+  } else {
+    family_->metric.push_back(metric);
   }
 }
 

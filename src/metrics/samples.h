@@ -2,33 +2,35 @@
 
 #include <prometheus/metric_family.h>
 
-#include <initializer_list>
 #include <optional>
+#include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "nicmon/metrics/exposition.h"
+#include "serializer.h"
 
 namespace nicmon {
 
-/// Collects one family's metrics. The labels of the device or port at hand are put in front of each
-/// sample's own. Metrics that the family had before are overwritten, so that their memory is used
-/// again; Finish() ends the rest.
+/// Takes one family's samples, and makes metrics of them or writes them to a page as they come. The
+/// labels of the device or port at hand are put in front of each sample's own.
 class Samples {
  public:
-  using Labels = std::vector<prometheus::ClientMetric::Label>;
+  /// The labels of a device or port, in both forms.
+  struct Labels {
+    std::vector<prometheus::ClientMetric::Label> list;
+    std::string text;  // see AppendLabel()
+    void Add(const std::string& name, const std::string& value);
+  };
 
   Samples(prometheus::MetricFamily& family, MetricsProfile profile)
-      : family_(family), profile_(profile) {}
+      : family_(&family), profile_(profile) {}
+  Samples(FamilyWriter& page, MetricsProfile profile) : page_(&page), profile_(profile) {}
 
   MetricsProfile profile() const { return profile_; }
 
   /// `labels` must outlive the samples added under it.
   void Under(const Labels& labels) { common_ = &labels; }
-
-  /// Makes room for as many subjects as the one seen so far.
-  void ReserveFor(size_t subjects) { family_.metric.reserve(used_ * subjects); }
 
   void Add(double value) { Add({}, value); }
   template <typename T>
@@ -43,19 +45,14 @@ class Samples {
 
   /// Labels with an empty value are left out: to Prometheus they are the same, and an unknown
   /// attribute is absent.
-  void Add(std::initializer_list<std::pair<std::string_view, std::string_view>> labels,
-           double value);
+  void Add(LabelPairs labels, double value);
 
   /// A histogram as the library collected it.
-  void AddHistogram(const prometheus::ClientMetric& metric) { Next() = metric; }
-
-  void Finish() { family_.metric.resize(used_); }
+  void AddHistogram(const prometheus::ClientMetric& metric);
 
  private:
-  prometheus::ClientMetric& Next();
-
-  prometheus::MetricFamily& family_;
-  size_t used_ = 0;
+  prometheus::MetricFamily* family_ = nullptr;
+  FamilyWriter* page_ = nullptr;  // one of the two is set
   const MetricsProfile profile_;
   const Labels* common_ = nullptr;
 };

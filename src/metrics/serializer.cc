@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 
 #include "nicmon/base/text.h"
 #include "nicmon/metrics/exposition.h"
@@ -81,111 +82,12 @@ std::string_view TypeName(MetricType type) {
   return "untyped";
 }
 
-/// Writes one family's lines.
-class FamilyWriter {
- public:
-  FamilyWriter(std::string& out, const MetricFamily& family) : out_(out), family_(family) {}
-
-  void Write() {
-    if (!family_.help.empty()) {
-      out_ += "# HELP ";
-      out_ += family_.name;
-      out_ += ' ';
-      AppendEscaped(out_, family_.help, false);
-      out_ += '\n';
-    }
-    out_ += "# TYPE ";
-    out_ += family_.name;
-    out_ += ' ';
-    out_ += TypeName(family_.type);
-    out_ += '\n';
-    for (const ClientMetric& metric : family_.metric) {
-      WriteMetric(metric);
-    }
-  }
-
- private:
-  void WriteMetric(const ClientMetric& metric) {
-    switch (family_.type) {
-      case MetricType::Counter:
-        return Line(metric, "", metric.counter.value);
-      case MetricType::Gauge:
-        return Line(metric, "", metric.gauge.value);
-      case MetricType::Untyped:
-        return Line(metric, "", metric.untyped.value);
-      case MetricType::Summary:
-        return WriteSummary(metric);
-      case MetricType::Histogram:
-        return WriteHistogram(metric);
-    }
-  }
-
-  void WriteSummary(const ClientMetric& metric) {
-    Line(metric, "_count", metric.summary.sample_count);
-    Line(metric, "_sum", metric.summary.sample_sum);
-    for (const auto& quantile : metric.summary.quantile) {
-      Line(metric, "", quantile.value, "quantile", quantile.quantile);
-    }
-  }
-
-  void WriteHistogram(const ClientMetric& metric) {
-    const auto& histogram = metric.histogram;
-    Line(metric, "_count", histogram.sample_count);
-    Line(metric, "_sum", histogram.sample_sum);
-    double last = -std::numeric_limits<double>::infinity();
-    for (const auto& bucket : histogram.bucket) {
-      Line(metric, "_bucket", bucket.cumulative_count, "le", bucket.upper_bound);
-      last = bucket.upper_bound;
-    }
-    constexpr double kInfinity = std::numeric_limits<double>::infinity();
-    if (last != kInfinity) {  // the format demands it
-      Line(metric, "_bucket", histogram.sample_count, "le", kInfinity);
-    }
-  }
-
-  /// `extra`: the label that sets a bucket or quantile apart, with its value.
-  template <typename Number>
-  void Line(const ClientMetric& metric, std::string_view suffix, Number value,
-            std::string_view extra = {}, double extra_value = 0) {
-    out_ += family_.name;
-    out_ += suffix;
-    char separator = '{';
-    for (const ClientMetric::Label& label : metric.label) {
-      Label(separator, label.name);
-      AppendEscaped(out_, label.value, true);
-      out_ += '"';
-    }
-    if (!extra.empty()) {
-      Label(separator, extra);
-      AppendValue(out_, extra_value);
-      out_ += '"';
-    }
-    if (separator == ',') {
-      out_ += '}';
-    }
-    out_ += ' ';
-    if constexpr (std::is_integral_v<Number>) {
-      AppendChars(out_, value);
-    } else {
-      AppendValue(out_, value);
-    }
-    if (metric.timestamp_ms != 0) {
-      out_ += ' ';
-      AppendChars(out_, metric.timestamp_ms);
-    }
-    out_ += '\n';
-  }
-
-  void Label(char& separator, std::string_view name) {
-    out_ += separator;
-    separator = ',';
-    out_ += name;
-    out_ += "=\"";
-  }
-
-  std::string& out_;
-  const MetricFamily& family_;
-};
+/// Up to the opening quote of the value.
+void AppendLabelAfter(std::string& out, char& separator, std::string_view name) {
+  out += std::exchange(separator, ',');
+  out += name;
+  out += "=\"";
+}
 
 /// About the size of the page, so that it grows without being copied.
 size_t EstimateSize(const std::vector<MetricFamily>& families) {
@@ -202,17 +104,131 @@ size_t EstimateSize(const std::vector<MetricFamily>& families) {
 
 }  // namespace
 
-void AppendFamily(std::string& out, const MetricFamily& family) {
-  if (!family.metric.empty()) {
-    FamilyWriter(out, family).Write();
+void AppendLabel(std::string& out, std::string_view name, std::string_view value) {
+  if (!out.empty()) {
+    out += ',';
   }
+  out += name;
+  out += "=\"";
+  AppendEscaped(out, value, true);
+  out += '"';
+}
+
+void FamilyWriter::Header() {
+  if (std::exchange(begun_, true)) {
+    return;
+  }
+  if (!help_.empty()) {
+    out_ += "# HELP ";
+    out_ += name_;
+    out_ += ' ';
+    AppendEscaped(out_, help_, false);
+    out_ += '\n';
+  }
+  out_ += "# TYPE ";
+  out_ += name_;
+  out_ += ' ';
+  out_ += TypeName(type_);
+  out_ += '\n';
+}
+
+void FamilyWriter::Line(std::string_view labels, LabelPairs more, double value) {
+  Header();
+  out_ += name_;
+  char separator = '{';
+  if (!labels.empty()) {
+    out_ += std::exchange(separator, ',');
+    out_ += labels;
+  }
+  for (const auto& [name, text] : more) {
+    if (!text.empty()) {
+      AppendLabelAfter(out_, separator, name);
+      AppendEscaped(out_, text, true);
+      out_ += '"';
+    }
+  }
+  out_ += separator == ',' ? "} " : " ";
+  AppendValue(out_, value);
+  out_ += '\n';
+}
+
+void FamilyWriter::Metric(const ClientMetric& metric) {
+  Header();
+  switch (type_) {
+    case MetricType::Counter:
+      return MetricLine(metric, "", metric.counter.value);
+    case MetricType::Gauge:
+      return MetricLine(metric, "", metric.gauge.value);
+    case MetricType::Untyped:
+      return MetricLine(metric, "", metric.untyped.value);
+    case MetricType::Summary:
+      return Summary(metric);
+    case MetricType::Histogram:
+      return Histogram(metric);
+  }
+}
+
+void FamilyWriter::Summary(const ClientMetric& metric) {
+  MetricLine(metric, "_count", metric.summary.sample_count);
+  MetricLine(metric, "_sum", metric.summary.sample_sum);
+  for (const auto& quantile : metric.summary.quantile) {
+    MetricLine(metric, "", quantile.value, "quantile", quantile.quantile);
+  }
+}
+
+void FamilyWriter::Histogram(const ClientMetric& metric) {
+  const auto& histogram = metric.histogram;
+  MetricLine(metric, "_count", histogram.sample_count);
+  MetricLine(metric, "_sum", histogram.sample_sum);
+  double last = -std::numeric_limits<double>::infinity();
+  for (const auto& bucket : histogram.bucket) {
+    MetricLine(metric, "_bucket", bucket.cumulative_count, "le", bucket.upper_bound);
+    last = bucket.upper_bound;
+  }
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  if (last != kInfinity) {  // the format demands it
+    MetricLine(metric, "_bucket", histogram.sample_count, "le", kInfinity);
+  }
+}
+
+/// `extra`: the label that sets a bucket or quantile apart, with its value.
+template <typename Number>
+void FamilyWriter::MetricLine(const ClientMetric& metric, std::string_view suffix, Number value,
+                              std::string_view extra, double extra_value) {
+  out_ += name_;
+  out_ += suffix;
+  char separator = '{';
+  for (const ClientMetric::Label& label : metric.label) {
+    AppendLabelAfter(out_, separator, label.name);
+    AppendEscaped(out_, label.value, true);
+    out_ += '"';
+  }
+  if (!extra.empty()) {
+    AppendLabelAfter(out_, separator, extra);
+    AppendValue(out_, extra_value);
+    out_ += '"';
+  }
+  out_ += separator == ',' ? "} " : " ";
+  if constexpr (std::is_integral_v<Number>) {
+    AppendChars(out_, value);
+  } else {
+    AppendValue(out_, value);
+  }
+  if (metric.timestamp_ms != 0) {
+    out_ += ' ';
+    AppendChars(out_, metric.timestamp_ms);
+  }
+  out_ += '\n';
 }
 
 std::string ExpositionSerializer::Serialize(const std::vector<MetricFamily>& families) const {
   std::string out;
   out.reserve(EstimateSize(families));
   for (const MetricFamily& family : families) {
-    AppendFamily(out, family);
+    FamilyWriter writer(out, family.name, family.type, family.help);
+    for (const ClientMetric& metric : family.metric) {
+      writer.Metric(metric);
+    }
   }
   return out;
 }

@@ -54,8 +54,8 @@ class ExpositionSerializer : public prometheus::Serializer {
                  const std::vector<prometheus::MetricFamily>& families) const override;
 };
 
-/// The page: what ExpositionSerializer makes of BuildFamilies(), but family by family, so that a
-/// node with many ports never holds all of them at once.
+/// The page: what ExpositionSerializer makes of BuildFamilies(), but written line by line, without
+/// a metric object for each of its thousands of series.
 std::string RenderPage(const MetricsInput& input);
 
 }  // namespace nicmon

@@ -11,7 +11,7 @@
 
 namespace nicmon {
 
-class Samples;  // src/metrics/samples.h: collects one family's metrics
+class Samples;  // src/metrics/samples.h: takes one family's samples
 
 /// One metric: everything there is to know about it. docs/metrics.md has the same rows.
 struct MetricRow {
