@@ -144,12 +144,16 @@ void DeviceMonitor::Turn(Duration max_wait) {
   event_wakeup_.reset();
   const SteadyTime now = shared_->clock.steady();
   const std::span<const Epoll::Ready> ready = epoll_.Wait(WaitMilliseconds(now, max_wait));
-  // Between two files of a round nothing but the next one has to be done as a rule: the turn is
-  // then a look at the descriptors and a read.
+  // Between two files of a round nothing but the next ones have to be read as a rule: the turn is
+  // then a look at the descriptors and a slice of the round.
   if (!ready.empty() || more_events_ || !SamplingDue(now) || NextDeadline() <= now) {
     TurnBusy(ready);
   }
-  SampleOneFile();
+  if (shared_->clock.steady() < next_tick_) {
+    SampleFiles();
+  } else if (ReadTraffic()) {
+    Tick();
+  }
   if (dirty_) {
     Publish();
   }
@@ -188,9 +192,7 @@ void DeviceMonitor::TurnBusy(std::span<const Epoll::Ready> ready) {
     }
   }
   Settle();
-  if (shared_->clock.steady() >= next_tick_) {
-    Tick();
-  }
+  // Before any file: one that hangs keeps nothing back that is known.
   if (dirty_) {
     Publish();
   }

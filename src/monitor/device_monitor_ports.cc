@@ -224,9 +224,6 @@ void DeviceMonitor::Tick() {
   for (const auto& port : ports_) {
     port->OnTick(elapsed, now);
   }
-  if (sampler_) {
-    sampler_->OnTick();
-  }
   if (data_.status == DeviceStatus::kDenied) {
     TickFromSysfs();
   }

@@ -6,9 +6,15 @@
 #include "nicmon/device/device_context.h"
 #include "nicmon/monitor/device_monitor.h"
 
-// Sampling of hardware counters and link attributes, one file per turn of the loop.
+// Sampling of hardware counters and link attributes, in slices between the turns of the loop.
 namespace nicmon {
 namespace {
+
+/// Files are read until that much time has gone by, and then the loop looks for events. A file
+/// takes far less than a turn of the loop as long as the driver answers from memory, so many go
+/// into a slice; one that takes longer is the last of its slice. So an event waits for one file, or
+/// for this, which is less than waking the thread for it takes.
+constexpr Duration kSlice = std::chrono::microseconds(20);
 
 /// Where in the interval a device has its rounds: successive devices are far apart, however many
 /// there are.
@@ -60,15 +66,32 @@ bool DeviceMonitor::ReadOneLinkAttribute() {
   return links_begun_;
 }
 
-void DeviceMonitor::SampleOneFile() {
-  const SteadyTime now = shared_->clock.steady();
+bool DeviceMonitor::ReadTraffic() {
+  if (!sampler_) {
+    traffic_begun_ = false;
+    return true;
+  }
+  if (!std::exchange(traffic_begun_, true)) {
+    sampler_->OnTick();
+  }
+  SampleFiles();
+  traffic_begun_ = sampler_->traffic_due();
+  return !traffic_begun_;
+}
+
+void DeviceMonitor::SampleFiles() {
+  SteadyTime now = shared_->clock.steady();
   if (!SamplingDue(now)) {
     return;
   }
+  const SteadyTime end = now + kSlice;
   bool complete = false;
   {
     const BusyScope busy(heartbeat_, "sysfs_read", now);
-    complete = sampler_->Step(now);
+    do {
+      complete = sampler_->Step(now);
+      now = shared_->clock.steady();
+    } while (!complete && now < end && SamplingDue(now));
   }
   if (!complete) {
     return;

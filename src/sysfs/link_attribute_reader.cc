@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "kept_directories.h"
 #include "parse.h"
 
 namespace nicmon {
@@ -31,10 +32,16 @@ std::optional<uint32_t> ReadLinkWidth(const SysfsFiles& sysfs, const std::string
 
 }  // namespace
 
-LinkAttributeReader::LinkAttributeReader(SysfsFiles sysfs) : sysfs_(std::move(sysfs)) {}
+LinkAttributeReader::LinkAttributeReader(SysfsFiles sysfs)
+    : kept_(std::make_unique<sysfs_internal::KeptDirectories>(sysfs)), sysfs_(std::move(sysfs)) {
+  sysfs_.read = [this](const std::string& path) { return kept_->Read(path); };
+}
+
+LinkAttributeReader::~LinkAttributeReader() = default;
 
 void LinkAttributeReader::Begin(const std::string& device,
                                 const std::map<uint32_t, std::string>& netdevs) {
+  kept_->Begin();
   steps_.clear();
   next_pcie_ = {};
   next_netdevs_.clear();
@@ -69,7 +76,11 @@ NetdevAttributes LinkAttributeReader::netdev(uint32_t port) const {
 }
 
 void LinkAttributeReader::PlanPcie(const std::string& device) {
-  const std::string path = sysfs_internal::PciFunctionPath(sysfs_, device);
+  const auto inode = sysfs_.inode(sysfs_internal::DevicePath(device));
+  if (!inode || pci_function_.device != device || pci_function_.inode != inode) {
+    pci_function_ = {device, inode, sysfs_internal::PciFunctionPath(sysfs_, device)};
+  }
+  const std::string& path = pci_function_.path;
   if (path.empty()) {
     return;
   }

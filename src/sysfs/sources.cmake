@@ -4,6 +4,7 @@ target_sources(
           ${CMAKE_CURRENT_SOURCE_DIR}/sysfs/counter_table.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/sysfs/files.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/sysfs/identity.cc
+          ${CMAKE_CURRENT_SOURCE_DIR}/sysfs/kept_directories.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/sysfs/kept_file.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/sysfs/link_attribute_reader.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/sysfs/link_attributes.cc

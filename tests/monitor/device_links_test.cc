@@ -21,9 +21,12 @@ class DeviceLinksTest : public ::testing::Test {
     auto shared = std::make_shared<MonitorShared>();
     shared->verbs = sim_.verbs();
     shared->sysfs = sim_.sysfs();
-    shared->sysfs.read = [this, read = shared->sysfs.read](const std::string& path) {
-      last_read_ = path;
-      return read(path);
+    shared->sysfs.keep = [this, keep = shared->sysfs.keep](const std::string& path) {
+      return [this, path, read = keep(path)] {
+        last_read_ = path;
+        clock_.Advance(read_takes_);
+        return read();
+      };
     };
     shared->clock = clock_.clock();
     shared->holds = std::make_shared<Holds>(clock_.clock());
@@ -63,6 +66,7 @@ class DeviceLinksTest : public ::testing::Test {
 
   nicmon::testing::FakeClock clock_;
   std::string last_read_;
+  Duration read_takes_ = std::chrono::microseconds(100);  // each has a turn of its own
   SimulatedRnic sim_{SimulationSpec{{"rdma0"}, 1, 400, false}};
   std::unique_ptr<DeviceMonitor> monitor_;
 };

@@ -14,11 +14,14 @@ namespace nicmon {
 namespace {
 
 using std::chrono::hours;
+using std::chrono::microseconds;
 using std::chrono::seconds;
 using testing::FakeClock;
 using ::testing::HasSubstr;
 
 constexpr char kDevice[] = "rdma0";
+/// Longer than files are read at a stretch.
+constexpr Duration kSlow = microseconds(100);
 constexpr char kPortPath[] = "class/infiniband/rdma0/ports/1/";
 
 class DeviceMonitorStatsTest : public ::testing::Test {
@@ -34,6 +37,7 @@ class DeviceMonitorStatsTest : public ::testing::Test {
         if (on_read_) {
           on_read_(path);
         }
+        clock_.Advance(read_takes_);
         return read();
       };
     };
@@ -112,6 +116,7 @@ class DeviceMonitorStatsTest : public ::testing::Test {
   std::shared_ptr<Holds> holds_ = std::make_shared<Holds>(clock_.clock());
   std::shared_ptr<const MonitorShared> shared_;
   DeviceSighting sighting_;
+  Duration read_takes_{0};                                // of a counter; nothing: all in one turn
   int reads_ = 0;                                         // of counters
   int files_ = 0;                                         // read, of any kind
   std::function<void(const std::string& path)> on_read_;  // before each read of a counter
@@ -121,7 +126,9 @@ class DeviceMonitorStatsTest : public ::testing::Test {
 TEST_F(DeviceMonitorStatsTest, APortHasItsCountersSoonAfterTheOpen) {
   SetCounter("link_downed", 3);
   SetCounter("a_new_one", 4);
+  read_takes_ = kSlow;
   Open();
+  EXPECT_EQ(snapshot()->status, DeviceStatus::kOpen) << "the open does not wait for files";
   EXPECT_EQ(port().stats, nullptr);
   Finish();
   EXPECT_EQ(Value("counters/link_downed"), 3U);
@@ -136,7 +143,7 @@ TEST_F(DeviceMonitorStatsTest, OnePublishPerRoundNotPerFile) {
   Open();
   Finish();
   clock_.Advance(seconds(15));
-  Turn();  // the tick
+  read_takes_ = kSlow;
   auto last = snapshot();
   int publishes = 0;
   const int before = reads_;
@@ -147,13 +154,39 @@ TEST_F(DeviceMonitorStatsTest, OnePublishPerRoundNotPerFile) {
     last = snapshot();
   }
   EXPECT_GT(reads_ - before, 20);
-  EXPECT_EQ(publishes, 2) << "traffic, then the rest";
+  EXPECT_EQ(publishes, 2) << "the tick with its traffic, then the rest";
+}
+
+TEST_F(DeviceMonitorStatsTest, ATickAndItsTrafficAreOneTurnAndOnePublish) {
+  Open();
+  Finish();
+  clock_.Advance(seconds(1));
+  SetCounter("port_rcv_data", 1000);
+  const int before = files_;
+  Turn();
+  EXPECT_EQ(files_ - before, 2);
+  EXPECT_EQ(port().last_query_steady, clock_.steady());
+  EXPECT_EQ(port().stats->rx_bytes_per_second, 4000.0);
+}
+
+TEST_F(DeviceMonitorStatsTest, QuickFilesGoTogetherForLessThanAWakeUpTakes) {
+  Open();
+  Finish();
+  clock_.Advance(seconds(15));
+  Turn();  // the tick
+  const SteadyTime start = clock_.steady();
+  const int before = reads_;
+  read_takes_ = microseconds(1);
+  Turn();
+  EXPECT_GT(reads_ - before, 10);
+  EXPECT_LT(clock_.steady() - start, microseconds(50));
 }
 
 TEST_F(DeviceMonitorStatsTest, AnEventInTheMiddleOfARoundWaitsForOneFileAtMost) {
   Open();
   Finish();
   clock_.Advance(seconds(15));
+  read_takes_ = kSlow;
   const int start = reads_;
   std::vector<bool> paused_at_read;
   on_read_ = [&](const std::string&) {
@@ -172,10 +205,46 @@ TEST_F(DeviceMonitorStatsTest, AnEventInTheMiddleOfARoundWaitsForOneFileAtMost) 
   }
 }
 
+TEST_F(DeviceMonitorStatsTest, AnEventWaitsForOneFileOfATickAtMost) {
+  Open();
+  Finish();
+  clock_.Advance(seconds(1));
+  read_takes_ = kSlow;
+  std::vector<bool> paused_at_read;
+  on_read_ = [&](const std::string&) {
+    paused_at_read.push_back(link_paused());
+    if (paused_at_read.size() == 1) {
+      SetState(kStateDown, IBV_EVENT_PORT_ERR);
+    }
+  };
+  const uint64_t queries = port().counts.queries_ok;
+  Turn();
+  Turn();
+  EXPECT_EQ(paused_at_read, (std::vector<bool>{false, true}));
+  EXPECT_EQ(port().counts.queries_ok, queries + 2) << "of the event, and of the tick";
+}
+
+TEST_F(DeviceMonitorStatsTest, WhatIsKnownIsPublishedBeforeAFileOfTheTickIsRead) {
+  Open();
+  Finish();
+  clock_.Advance(seconds(1));
+  SetState(kStateDown, IBV_EVENT_PORT_ERR);
+  const auto command = monitor_->Submit(CommandKind::kRequery, 1);
+  int seen = 0;
+  on_read_ = [&](const std::string&) {  // it could hang here
+    EXPECT_TRUE(link_paused());
+    EXPECT_EQ(command->Wait(Duration(0), nullptr), Pending::State::kDone);
+    ++seen;
+  };
+  Turn();
+  EXPECT_EQ(seen, 2);
+}
+
 TEST_F(DeviceMonitorStatsTest, CommandsAndTheTickDoNotWaitForTheRoundEither) {
   Open();
   Finish();
   clock_.Advance(seconds(15));
+  read_takes_ = kSlow;
   const int start = reads_;
   std::shared_ptr<Pending> command;
   std::vector<uint64_t> queries;
@@ -191,8 +260,8 @@ TEST_F(DeviceMonitorStatsTest, CommandsAndTheTickDoNotWaitForTheRoundEither) {
     monitor_->Turn(hours(1));
   }
   EXPECT_EQ(queries[10], queries[9] + 1);
-  EXPECT_EQ(queries[14], queries[10]);
-  EXPECT_EQ(queries[15], queries[14] + 1);
+  EXPECT_EQ(queries[16], queries[10]) << "the two files of the tick";
+  EXPECT_EQ(queries[17], queries[16] + 1);
   EXPECT_EQ(command->Wait(Duration(0), nullptr), Pending::State::kDone);
 }
 

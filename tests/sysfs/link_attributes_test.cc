@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <iterator>
+
 #include "testing/temp_tree.h"
 
 namespace nicmon {
@@ -18,9 +21,15 @@ class LinkAttributesTest : public ::testing::Test {
     tree_.Link("class/infiniband/x", "../../" + std::string(kFunction) + "/infiniband/x");
     Pcie("32.0 GT/s PCIe", "16", "32.0 GT/s PCIe", "16");
     Netdev("eth0");
-    counting_.read = [this](const std::string& path) {
-      ++reads_;
-      return files_.read(path);
+    counting_.keep = [this](const std::string& path) {
+      return [this, read = files_.keep(path)] {
+        ++reads_;
+        return read();
+      };
+    };
+    counting_.resolve = [this](const std::string& path) {
+      ++resolved_;
+      return files_.resolve(path);
     };
   }
   void Pcie(const std::string& speed, const std::string& width, const std::string& max_speed,
@@ -63,6 +72,7 @@ class LinkAttributesTest : public ::testing::Test {
   SysfsFiles files_ = RealSysfs(tree_.root());
   SysfsFiles counting_ = files_;
   int reads_ = 0;
+  int resolved_ = 0;
   std::map<uint32_t, std::string> netdevs_ = {{1, "eth0"}};
   LinkAttributeReader reader_{files_};
 };
@@ -188,6 +198,63 @@ TEST_F(LinkAttributesTest, OnlyAWholeRoundIsShown) {
   while (reader_.Step()) {
   }
   EXPECT_EQ(reader_.netdev(1), NetdevAttributes());
+}
+
+// As the kernel does it: a netdev that is renamed keeps its directory's inode and its open files.
+TEST_F(LinkAttributesTest, ANetdevOfTheSameNameIsNotTakenForTheOneThatWasRenamed) {
+  EXPECT_EQ(ReadPort().carrier_changes, 3U);
+  std::filesystem::rename(tree_.Path("class/net/eth0"), tree_.Path("class/net/eth9"));
+  EXPECT_EQ(ReadPort().carrier_changes, std::nullopt);
+  Netdev("eth0");
+  tree_.File("class/net/eth0/carrier_changes", "7\n");
+  EXPECT_EQ(ReadPort().carrier_changes, 7U);
+  std::filesystem::rename(tree_.Path("class/net/eth0"), tree_.Path("class/net/eth8"));
+  std::filesystem::rename(tree_.Path("class/net/eth9"), tree_.Path("class/net/eth0"));
+  EXPECT_EQ(ReadPort().carrier_changes, 3U);
+}
+
+TEST_F(LinkAttributesTest, AMemberThatAnotherTookTheNameOf) {
+  Bond();
+  EXPECT_EQ(ReadPort().bond_members_up, 2U);
+  std::filesystem::rename(tree_.Path("class/net/eth1"), tree_.Path("class/net/eth9"));
+  Netdev("eth1");
+  tree_.File("class/net/eth1/operstate", "down\n");
+  EXPECT_EQ(ReadPort().bond_members_up, 1U);
+}
+
+TEST_F(LinkAttributesTest, TheNextDeviceOfANameHasItsOwnLink) {
+  EXPECT_EQ(Read().width, 16U);
+  const std::string other = "devices/pci0000:3a/0000:3c:00.0";
+  tree_.Remove("class/infiniband/x");
+  tree_.Link(other + "/infiniband/x/device", "../../../0000:3c:00.0");
+  tree_.Link("class/infiniband/x", "../../" + other + "/infiniband/x");
+  tree_.File(other + "/current_link_width", "8\n");
+  EXPECT_EQ(Read().width, 8U);
+}
+
+TEST_F(LinkAttributesTest, ARoundLooksForNothingThatIsWhereItWas) {
+  const auto open_files = [] {
+    return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {});
+  };
+  const auto before = open_files();
+  LinkAttributeReader reader(counting_);
+  const auto round = [&](const std::map<uint32_t, std::string>& netdevs) {
+    reader.Begin("x", netdevs);
+    while (reader.Step()) {
+    }
+  };
+  round({});
+  const int resolved = resolved_;
+  EXPECT_GT(resolved, 0);
+  EXPECT_EQ(open_files(), before + 4);
+  round({});
+  EXPECT_EQ(resolved_, resolved);
+  EXPECT_EQ(open_files(), before + 4);
+  round(netdevs_);
+  EXPECT_EQ(open_files(), before + 5);
+  round({});
+  round({});
+  EXPECT_EQ(open_files(), before + 4) << "what is not read any more is let go";
 }
 
 TEST_F(LinkAttributesTest, CarrierChanges) {

@@ -126,7 +126,10 @@ class DeviceMonitor {
   void StartSampling();
   void StopSampling();
   bool SamplingDue(SteadyTime now) const { return sampler_ && sampler_->due() <= now; }
-  void SampleOneFile();
+  /// Before a tick: reads the counters that belong to it. False while some are left, which the next
+  /// turns read after a look for events.
+  bool ReadTraffic();
+  void SampleFiles();
   bool ReadOneLinkAttribute();
   CommandResult RunCommand(const Pending& command);
   void Publish();
@@ -163,6 +166,7 @@ class DeviceMonitor {
   Duration open_backoff_{0};
   StatsHistory stats_history_;
   std::unique_ptr<StatsSampler> sampler_;   // while the device is open, or denied
+  bool traffic_begun_ = false;              // ReadTraffic has not read all of it yet
   LinkAttributeReader links_;               // driven by sampler_
   bool links_begun_ = false;                // a round of links_ is under way
   std::optional<SteadyTime> event_wakeup_;  // of the turn, while events were taken in it

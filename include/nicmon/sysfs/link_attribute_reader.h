@@ -4,12 +4,19 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "nicmon/sysfs/files.h"
 #include "nicmon/sysfs/link_attributes.h"
 
 namespace nicmon {
+
+namespace sysfs_internal {
+class KeptDirectories;
+}  // namespace sysfs_internal
 
 /// Reads the link attributes of a device in rounds, a file at a time, so that its thread can look
 /// for events in between: some of these files take the kernel's RTNL lock, or ask the PCI bus.
@@ -17,6 +24,7 @@ namespace nicmon {
 class LinkAttributeReader {
  public:
   explicit LinkAttributeReader(SysfsFiles sysfs);
+  ~LinkAttributeReader();
   LinkAttributeReader(const LinkAttributeReader&) = delete;  // steps_ refer to it
   LinkAttributeReader& operator=(const LinkAttributeReader&) = delete;
 
@@ -38,7 +46,16 @@ class LinkAttributeReader {
   void PlanNetdev(const std::string& device, uint32_t port, const std::string& netdev);
   void PlanMembers(const std::string& device, uint32_t port, const std::string& netdev);
 
-  SysfsFiles sysfs_;
+  /// Where a device's PCI function is, found anew when the device is another one.
+  struct PciFunction {
+    std::string device;
+    std::optional<std::pair<uint64_t, uint64_t>> inode;  // of the device's entry in its class
+    std::string path;
+  };
+
+  std::unique_ptr<sysfs_internal::KeptDirectories> kept_;
+  SysfsFiles sysfs_;  // reads through kept_
+  PciFunction pci_function_;
   std::deque<std::function<void()>> steps_;  // each reads one file, and may add others
   PcieLink next_pcie_, pcie_;
   std::map<uint32_t, NetdevAttributes> next_netdevs_, netdevs_;

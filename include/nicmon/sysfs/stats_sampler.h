@@ -59,6 +59,9 @@ class StatsSampler {
   /// A tick: traffic is due.
   void OnTick();
 
+  /// Whether some of it has not been read yet.
+  bool traffic_due() const { return fast_.running; }
+
   /// When the next step is to be done; long past while a round is under way.
   SteadyTime due() const;
 
