@@ -25,6 +25,8 @@ readonly BUILD_PACKAGES=(g++ cmake ninja-build pkg-config libspdlog-dev promethe
   libcpp-httplib-dev nlohmann-json3-dev libcli11-dev libssl-dev libsqlite3-dev zlib1g-dev
   libibverbs-dev ibverbs-providers)
 
+readonly UNIT_TEST_PACKAGES=(libgtest-dev libgmock-dev libbenchmark-dev ccache python3)
+
 missing_packages() {
   local package
   for package in "$@"; do

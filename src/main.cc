@@ -85,6 +85,7 @@ int main(int argc, char** argv) {
     return nicmon::RunCtl(argc, argv);
   }
   nicmon::PrepareSignals();
+  nicmon::NameProcess();
   nicmon::OpenStandardStreams();
   const nicmon::CommandLine line = nicmon::ReadCommandLine(
       argc, argv, environ, {{"admin-token-file", nicmon::TokenFileProblem}});

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <malloc.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -42,6 +43,10 @@ void PrepareSignals() {
   Handle(SIGPIPE, SIG_IGN);
   Handle(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of its write, not our end
   Block({SIGHUP});
+}
+
+void NameProcess() {
+  ::prctl(PR_SET_NAME, "nicmon");  // NOLINT(cppcoreguidelines-pro-type-vararg)
 }
 
 void HoldStopSignals() {

@@ -9,6 +9,10 @@ namespace nicmon {
 /// control loop after it. SIGPIPE and SIGXFSZ are ignored, SIGHUP waits for the control loop.
 void PrepareSignals();
 
+/// What ps and pgrep show, also where we were started through a dynamic loader of our own (as the
+/// tarball does).
+void NameProcess();
+
 /// Makes SIGTERM and SIGINT wait for the control loop. Call before the first thread: threads
 /// inherit the mask.
 void HoldStopSignals();
