@@ -42,32 +42,43 @@ PHYSICAL_STATES = {1: ("sleep", "purple"), 2: ("polling", "red"), 3: ("disabled"
                    6: ("error_recovery", "orange"), 7: ("phy_test", "purple")}
 YES_NO = {0: ("no", "text"), 1: ("yes", "text")}
 
-# The reasons of each port as a sum of bits.
-REASON_BITS = "sum by (KEY) (" + " or ".join(
-    f'{bit} * nicmon_port_paused{{P, reason="{name}"}}' for name, bit in REASONS.items()) + ")"
-# Ports that do not serve, with the reason: see WHY_VALUES.
-WHY_NOT = f"({REASON_BITS} > 0) or max by (KEY) ({STALE_PORT} + (nicmon_port_serving{{P}} == 0))"
-# All ports; 0 for one that serves.
-WHY = f"({REASON_BITS} > 0) or max by (KEY) ({STALE_PORT} * (1 - nicmon_port_serving{{P}}))"
+# Filters stand as far inside as they can: of tens of thousands of ports few are left for the rest.
 
-# Nobody is told of these: somebody decided it.
-EXCUSED = '(nicmon_port_paused{P, reason=~"admin|released"} == 1)'
-# Ports that have to be up, are not, and are neither held nor released.
+# Nobody is told of these: somebody decided it. Both series exist only for such ports.
+UNLESS_EXCUSED = """unless on (KEY) nicmon_port_hold_since_timestamp_seconds{P}
+                    unless on (NODE, device) nicmon_device_not_open{D, reason="released"}"""
+
+# The reasons that pause each paused port as a sum of bits.
+REASON_BITS = "sum by (KEY) (" + " or ".join(
+    f'{bit} * (nicmon_port_paused{{P, reason="{name}"}} == 1)'
+    for name, bit in REASONS.items()) + ")"
+# Ports that do not serve, with the reason: see WHY_VALUES.
+WHY_NOT = f"{REASON_BITS} or max by (KEY) ({STALE_PORT} + (nicmon_port_serving{{P}} == 0))"
+# All ports; 0 for one that serves.
+WHY = f"{REASON_BITS} or max by (KEY) ({STALE_PORT} * (1 - nicmon_port_serving{{P}}))"
+
+# Ports that have to be up and are not.
 MISSING = f"""(nicmon_port_required{{P}} == 1) unless on (KEY) (nicmon_port_up{{P}} == 1)
-              unless on (KEY) {EXCUSED}"""
+              {UNLESS_EXCUSED}"""
 
 EFFECTIVE = "nicmon_port_effective_speed_bytes_per_second{P}"
 BASELINE = "nicmon_port_baseline_speed_bytes_per_second{P}"
 EXPECTED = "nicmon_port_expected_speed_bytes_per_second{P}"
-# Share of what the port should do: of its best speed so far, or of the one that was asked for. The
-# label keeps `or` from taking the second for the first.
-SPEED_SHARE = f"""min by (KEY) ({EFFECTIVE} / on (KEY) {BASELINE}
-                  or label_replace({EFFECTIVE} / on (KEY) {EXPECTED}, "of", "expected", "", ""))"""
-SLOW_PORTS = f"{SPEED_SHARE} < {SLOW} unless on (KEY) {EXCUSED}"
+
+
+def speed_share(condition=""):
+    """Share of what a port should do: of its best speed so far or of the one that was asked for,
+    where condition holds for it. The label keeps `or` from taking the one for the other."""
+    return f"""min by (KEY) ({EFFECTIVE} / {BASELINE} {condition}
+               or label_replace({EFFECTIVE} / {EXPECTED} {condition}, "of", "expected", "", ""))"""
+
+
+SLOW_PORTS = f"{speed_share(f'< {SLOW}')} {UNLESS_EXCUSED}"
 
 LINK_PAUSES = 'nicmon_port_pauses_total{P, reason="link"}'
 RECENT_PAUSES = f"increase({LINK_PAUSES}[{FLAP_WINDOW}])"
-FLAPPING_PORTS = f"sum(({RECENT_PAUSES} >= bool {FLAPS}) unless on (KEY) {EXCUSED})"
+FLAPPING_PORTS = f"{RECENT_PAUSES} >= {FLAPS} {UNLESS_EXCUSED}"
+HELD_PORTS = "nicmon_port_hold_since_timestamp_seconds{P}"
 
 # Nodes that reported within the hour and do not now, and targets beside a nicmon that fail.
 SILENT = """group by (NODE) (last_over_time(nicmon_node_info{N}[1h])

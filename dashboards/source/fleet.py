@@ -2,7 +2,8 @@
 
 import itertools
 
-from .common import (APPLICATION, CONGESTION, FLAPPING_PORTS, FLAPS, FLAP_WINDOW, LINK_ERRORS,
+from .common import (APPLICATION, CONGESTION, FLAPPING_PORTS, FLAPS, FLAP_WINDOW, HELD_PORTS,
+                     LINK_ERRORS,
                      LINK_PAUSES, LOSS, MISSING, OUTAGE, PROBLEMS_OF_NODES, RED_FROM_1, SILENT,
                      SLOW, SLOW_PORTS, count, variables)
 from .fleet_tables import (TOP, below_required, congestion, errors, flaps, not_serving,
@@ -43,7 +44,7 @@ def stats():
         stat("Ports held",
              "Ports an operator took out of service. Who and why: nicmon ctl holds on the node, or "
              "curl http://NODE:9879/api/v1/holds?format=text",
-             'sum(nicmon_port_paused{P, reason="admin"})', thresholds=steps("green", ("blue", 1))),
+             count(HELD_PORTS), thresholds=steps("green", ("blue", 1))),
         stat("Ports slow",
              f"Ports that are up with less than {SLOW:.0%} of their best speed so far (baseline), "
              "or of the speed that --expect-speed asks for. One slow rail slows a whole job.",
@@ -51,7 +52,7 @@ def stats():
         stat("Ports flapping",
              f"Ports whose link paused at least {FLAPS} times in {FLAP_WINDOW}. A pause of a "
              "millisecond counts: it comes from the hardware's own event.",
-             FLAPPING_PORTS, thresholds=RED_FROM_1)]
+             count(FLAPPING_PORTS), thresholds=RED_FROM_1)]
 
 
 def trends():
@@ -89,7 +90,7 @@ def by_device():
     return bars("Not serving by device name",
                 "Ports that do not serve, summed over nodes. Where the device name is the rail, "
                 "one high bar is a rail's switch or subnet manager; even bars are single cables.",
-                "topk(16, sum by (device) (nicmon_port_serving{P} == bool 0) > 0)", "{{device}}",
+                "topk(16, count by (device) (nicmon_port_serving{P} == 0))", "{{device}}",
                 no_value="every port serves", unit="short", thresholds=steps("orange"))
 
 
@@ -212,7 +213,7 @@ def fleet():
              "Which RDMA nodes and ports are not well, and why. Problems first; every row "
         "leads to the node and to its own status page. Needs nicmon's standard profile.",
         filters=FILTERS, variables=variables(many_nodes=True), ids=itertools.count(1),
-        time_from="now-3h",
+        time_from="now-3h", refresh="2m",
         annotations=[annotation(
             "Many links at once", "sum(increase(nicmon_port_transitions_total{P, to=\"down\"}"
             f"[$__rate_interval])) > {OUTAGE}", "red", "Many links went down",

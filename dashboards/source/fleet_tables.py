@@ -2,7 +2,8 @@
 
 from .common import (BASELINE, EFFECTIVE, ERRORS, ERROR_WINDOW, EXPECTED, FLAPS, FLAP_WINDOW,
                      LINK_PAUSES, MISSING, NOT_WATCHED, NOT_WATCHED_REASONS, PHYSICAL_STATES,
-                     RECENT_PAUSES, RED_FROM_1, SILENT, SLOW, SLOW_PORTS, STATES, WHY_NOT, WHY_VALUES, YES_NO)
+                     RECENT_PAUSES, RED_FROM_1, SILENT, SLOW, SLOW_PORTS, STATES,
+                     UNLESS_EXCUSED, WHY_NOT, WHY_VALUES, YES_NO)
 from .grafana import column, node_link, page_link, steps, table, values, with_page
 
 TOP = 25  # rows of a league
@@ -21,7 +22,7 @@ def page_column():
 
 def not_serving():
     def of_those(metric):
-        return f"max by (KEY) ({metric}) and on (KEY) (nicmon_port_serving{{P}} == 0)"
+        return f"max by (KEY) ({metric} and on (KEY) (nicmon_port_serving{{P}} == 0))"
 
     return table(
         "Ports not serving, and why",
@@ -63,17 +64,19 @@ def below_required():
 
 
 def slow():
-    def of_those(metric):
-        return f"8 * max by (KEY) ({metric}) and on (KEY) ({SLOW_PORTS})"
+    def missed(metric):
+        return f"8 * max by (KEY) (({metric} > {EFFECTIVE} / {SLOW}) {UNLESS_EXCUSED})"
 
+    now = (f"({EFFECTIVE} < {SLOW} * {BASELINE} or {EFFECTIVE} < {SLOW} * {EXPECTED}) "
+           f"{UNLESS_EXCUSED}")
     return table(
         "Slow ports",
         f"Ports that are up with less than {SLOW:.0%} of their baseline (best speed so far) or of "
-        "their expected speed; the share is of whichever is missed by more. Mostly a lane or a "
-        "leg of a bond is down. First: compare lanes and lane_speed with a neighbour on the "
-        "status page; reseat the cable. If it is meant to be slower now: POST …/accept-speed.",
-        [with_page(f"bottomk({TOP}, {SLOW_PORTS})"), of_those(EFFECTIVE), of_those(BASELINE),
-         of_those(EXPECTED)],
+        "their expected speed; the share is of whichever is missed by more, and only what is "
+        "missed is shown. Mostly a lane or a leg of a bond is down. First: compare lanes and "
+        "lane_speed with a neighbour on the status page; reseat the cable. If it is meant to be "
+        "slower now: POST …/accept-speed.",
+        [with_page(SLOW_PORTS), f"8 * max by (KEY) ({now})", missed(BASELINE), missed(EXPECTED)],
         [*port_columns(),
          column("Value #A", "Share", unit="percentunit", decimals=0, colour="background", width=75,
                 thresholds=steps("red", ("green", SLOW))),
@@ -84,6 +87,7 @@ def slow():
 
 
 def flaps():
+    worst = f"topk({TOP}, sum by (KEY) (increase({LINK_PAUSES}[$__range]) > 0))"
     down = "increase(nicmon_port_down_seconds_total{P}[$__range])"
     return table(
         "Flap league",
@@ -91,11 +95,8 @@ def flaps():
         "they were down while required. The counts come from the hardware's own events, so no "
         "flap is too short. First: look at link downed and link recovered below; swap cable and "
         "transceiver on the worst. Many ports of one switch at the same minute: the switch.",
-        [with_page(f"topk({TOP}, sum by (KEY) (increase({LINK_PAUSES}[$__range])) > 0)"),
-         f"sum by (KEY) ({RECENT_PAUSES}) > 0 and on (KEY) "
-         f"topk({TOP}, sum by (KEY) (increase({LINK_PAUSES}[$__range])) > 0)",
-         f"sum by (KEY) ({down}) > 0 and on (KEY) "
-         f"topk({TOP}, sum by (KEY) (increase({LINK_PAUSES}[$__range])) > 0)"],
+        [with_page(worst), with_page(f"topk({TOP}, sum by (KEY) ({RECENT_PAUSES} > 0))"),
+         with_page(f"sum by (KEY) ({down} > 0 and on (KEY) {worst})")],
         [*port_columns(),
          column("Value #A", "Pauses", decimals=0, width=80),
          column("Value #B", f"In {FLAP_WINDOW}", decimals=0, colour="background", width=80,
@@ -123,12 +124,12 @@ def unwatched():
 
 def top_rate(tail):
     return with_page(f"topk({TOP}, sum by (KEY) "
-                     f"(rate(nicmon_port_{tail}_total{{P}}[$__rate_interval])) > 0)")
+                     f"(rate(nicmon_port_{tail}_total{{P}}[$__rate_interval]) > 0))")
 
 
 def top_increase(tail, window):
     return with_page(f"topk({TOP}, sum by (KEY) "
-                     f"(increase(nicmon_port_{tail}_total{{P}}[{window}])) > 0)")
+                     f"(increase(nicmon_port_{tail}_total{{P}}[{window}]) > 0))")
 
 
 def errors():

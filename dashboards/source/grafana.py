@@ -160,7 +160,7 @@ def graph(title, description, queries, *, no_value, unit, bars=False, stacked=Fa
                       "tooltip": {"mode": "multi", "sort": "desc"}},
                   {"unit": unit, "min": 0, "custom": custom, "color": {"mode": "palette-classic"},
                    "thresholds": thresholds or steps("text"), **defaults}, overrides,
-                  **({"maxDataPoints": 120} if few_steps else {}))
+                  **({"maxDataPoints": 90} if few_steps else {}))
 
 
 def timeline(title, description, expr, mappings, *, no_value):
@@ -268,13 +268,13 @@ def _expand_all(value, filters):
 
 
 def dashboard(uid, title, description, *, filters, variables, annotations, links, sections,
-              time_from, ids):
+              time_from, refresh, ids):
     """The whole of it, as Grafana imports and provisions it."""
     return _expand_all({
         "uid": uid, "title": title, "description": description, "tags": ["nicmon", "rdma"],
         "schemaVersion": SCHEMA_VERSION, "version": 1, "editable": True, "graphTooltip": 1,
-        "timezone": "browser", "refresh": "1m", "time": {"from": time_from, "to": "now"},
+        "timezone": "browser", "refresh": refresh, "time": {"from": time_from, "to": "now"},
         "fiscalYearStartMonth": 0, "liveNow": False, "preload": False, "weekStart": "",
-        "timepicker": {"refresh_intervals": ["15s", "30s", "1m", "5m", "15m"]},
+        "timepicker": {"refresh_intervals": ["15s", "30s", "1m", "2m", "5m", "15m"]},
         "templating": {"list": variables}, "annotations": {"list": annotations}, "links": links,
         "panels": layout(sections, ids)}, filters)

@@ -3,9 +3,9 @@
 import itertools
 
 from .common import (APPLICATION, CONGESTION, EFFECTIVE, ERRORS, FLAPPING_PORTS, FLAPS, FLAP_WINDOW,
-                     LINK_ERRORS, LINK_PAUSES, LOSS, MISSING, NOT_WATCHED_UNWANTED, PHYSICAL_STATES,
-                     PROBLEMS_OF_NODES, RED_FROM_1, SLOW, SLOW_PORTS, STALE, STATES, WHY, WHY_VALUES, count,
-                     variables)
+                     HELD_PORTS, LINK_ERRORS, LINK_PAUSES, LOSS, MISSING, NOT_WATCHED_UNWANTED,
+                     PHYSICAL_STATES, PROBLEMS_OF_NODES, RED_FROM_1, SLOW, SLOW_PORTS, STALE, STATES, WHY,
+                     WHY_VALUES, count, variables)
 from .grafana import (annotation, column, dashboard, dashboard_link, graph, stat, steps, table,
                       timeline, values)
 from .node_tables import details, devices, hidden, holds, ports, this_node
@@ -31,12 +31,12 @@ def stats():
              "First: curl http://NODE:9879/api/v1/ports?format=text", count(MISSING),
              thresholds=RED_FROM_1),
         stat("Held", "Ports that an operator holds. Who and why: nicmon ctl holds",
-             'sum(nicmon_port_paused{P, reason="admin"})', thresholds=steps("green", ("blue", 1))),
+             count(HELD_PORTS), thresholds=steps("green", ("blue", 1))),
         stat("Slow", f"Ports that are up with less than {SLOW:.0%} of their baseline or expected "
                      "speed.",
              count(SLOW_PORTS), thresholds=RED_FROM_1),
         stat("Flapping", f"Ports whose link paused at least {FLAPS} times in {FLAP_WINDOW}.",
-             FLAPPING_PORTS, thresholds=RED_FROM_1),
+             count(FLAPPING_PORTS), thresholds=RED_FROM_1),
         stat("Not watched",
              "Devices that nicmon does not have open although nobody released them, "
              f"or that have not answered for {STALE} s. The table Devices has the "
@@ -204,7 +204,7 @@ def node():
              "The RDMA ports of one node over time: states, speed, traffic, errors, "
         "events and holds. Needs nicmon's standard profile.",
         filters=FILTERS, variables=variables(many_nodes=False), ids=itertools.count(1),
-        time_from="now-3h",
+        time_from="now-3h", refresh="30s",
         annotations=[
             annotation("Link pauses",
                        "sum by (device, port) "

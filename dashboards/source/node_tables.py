@@ -1,7 +1,7 @@
 """The tables of RDMA node: its ports, devices and holds as they are now."""
 
 from .common import (EFFECTIVE, LINK_PAUSES, NOT_WATCHED, NOT_WATCHED_REASONS, PHYSICAL_STATES,
-                     SLOW, SPEED_SHARE, STATES, WHY, WHY_VALUES, YES_NO)
+                     SLOW, STATES, WHY, WHY_VALUES, YES_NO, speed_share)
 from .grafana import column, page_link, steps, table, values, with_page
 
 SINCE = "dateTimeFromNow"
@@ -26,7 +26,8 @@ def ports():
         "DEVICE/PORT asks the hardware now.",
         [WHY, "max by (KEY) (nicmon_port_state_id{P})",
          "max by (KEY) (nicmon_port_physical_state_id{P})",
-         "max by (KEY) (nicmon_port_required{P})", f"8 * max by (KEY) ({EFFECTIVE})", SPEED_SHARE,
+         "max by (KEY) (nicmon_port_required{P})", f"8 * max by (KEY) ({EFFECTIVE})",
+         speed_share(),
          "max by (KEY) (nicmon_port_link_width_lanes{P})",
          f"sum by (KEY) (increase({LINK_PAUSES}[$__range]))",
          "1000 * max by (KEY) (nicmon_port_state_last_change_timestamp_seconds{P})",
