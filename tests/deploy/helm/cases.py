@@ -74,6 +74,7 @@ RENDERED = {
     },
     "expect-ports": {"config": {"expectPorts": 16, "metricsProfile": "minimal"}},
     "tls": {"web": TLS, "podMonitor": {"enabled": True, "tlsConfig": CA}},
+    "tls-other-name": {"web": TLS, "fullnameOverride": "rdma-monitor"},
     "client-certificates": {
         "web": dict(TLS, clientCertificates=True),
         "podMonitor": {"enabled": True, "tlsConfig": CLIENT},
