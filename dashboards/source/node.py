@@ -4,8 +4,8 @@ import itertools
 
 from .common import (APPLICATION, CONGESTION, EFFECTIVE, ERRORS, FLAPPING_PORTS, FLAPS, FLAP_WINDOW,
                      HELD_PORTS, LINK_ERRORS, LINK_PAUSES, LOSS, MISSING, NOT_WATCHED_UNWANTED,
-                     PHYSICAL_STATES, PROBLEMS_OF_NODES, RED_FROM_1, SLOW, SLOW_PORTS, STALE, STATES, WHY,
-                     WHY_VALUES, count, variables)
+                     PHYSICAL_STATES, PROBLEMS_OF_NODES, RED_FROM_1, SLOW, SLOW_PORTS, STALE, STATES,
+                     WHY, WHY_VALUES, count, variables)
 from .grafana import (annotation, column, dashboard, dashboard_link, graph, stat, steps, table,
                       timeline, values)
 from .node_tables import details, devices, hidden, holds, ports, this_node

@@ -35,8 +35,9 @@ def check_places(dashboard):
                 yield f"{panel['title']}: is not on the grid"
             for x in range(place["x"], place["x"] + place["w"]):
                 for y in range(place["y"], place["y"] + place["h"]):
-                    if other := taken.setdefault((x, y), panel["title"]) != panel["title"]:
-                        yield f"{panel['title']}: overlaps {taken[x, y]}, {other}"
+                    other = taken.setdefault((x, y), panel["title"])
+                    if other != panel["title"]:
+                        yield f"{panel['title']}: overlaps {other}"
                         return
 
     yield from overlaps(dashboard["panels"])
