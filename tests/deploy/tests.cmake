@@ -1,2 +1,16 @@
+# What is in deploy/. None of it depends on how nicmon was compiled, so sanitizer builds leave most.
 add_test(NAME deploy.rules COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/deploy/rules.sh)
-set_tests_properties(deploy.rules PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 120 LABELS checks)
+set_tests_properties(deploy.rules PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 300 LABELS checks)
+if(NOT NICMON_ASAN AND NOT NICMON_TSAN)
+  find_package(Python3 REQUIRED COMPONENTS Interpreter)
+  add_test(NAME deploy.alertmanager
+           COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/deploy/alertmanager.py)
+  # The faults of the live test with durations divided by 20; without --fast it takes 45 minutes.
+  add_test(NAME deploy.alerts_live
+           COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/deploy/live/alerts_live.py
+                   $<TARGET_FILE:nicmon> --fast)
+  set_tests_properties(deploy.alertmanager deploy.alerts_live
+                       PROPERTIES SKIP_RETURN_CODE 77 LABELS checks)
+  set_tests_properties(deploy.alertmanager PROPERTIES TIMEOUT 120)
+  set_tests_properties(deploy.alerts_live PROPERTIES TIMEOUT 600)
+endif()

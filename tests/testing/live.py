@@ -24,6 +24,12 @@ def wait_until(condition, what, deadline=DEADLINE):
     return answer
 
 
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
 def _stop(process):
     process.terminate()
     try:
@@ -77,20 +83,18 @@ class Nicmon:
 class Prometheus:
     """Debian's Prometheus on a free port; config is its configuration as a Python value."""
 
-    def __init__(self, program, directory, config):
+    def __init__(self, program, directory, config, *flags):
         directory = pathlib.Path(directory)
         directory.mkdir(parents=True, exist_ok=True)
         # JSON is YAML, too.
         (directory / "prometheus.yml").write_text(json.dumps(config))
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.address = "127.0.0.1:%d" % probe.getsockname()[1]
+        self.address = "127.0.0.1:%d" % free_port()
         log = directory / "log"
         with log.open("w") as out:
             self.process = subprocess.Popen(
                 [program, f"--config.file={directory / 'prometheus.yml'}",
                  f"--storage.tsdb.path={directory / 'data'}",
-                 f"--web.listen-address={self.address}"], stdout=out, stderr=out,
+                 f"--web.listen-address={self.address}", *flags], stdout=out, stderr=out,
                 env={**os.environ, "GOMAXPROCS": "1"})
 
         def ready():
