@@ -99,18 +99,32 @@ bool Stalled(const ViewOptions& options, const Heartbeat::Reading& heartbeat, St
   return heartbeat.call != nullptr && now - heartbeat.busy_since >= kStaleTicks * options.tick;
 }
 
-/// Of all that is kept, but for what another device has taken the place of.
+/// Not seen since this process started, and not given up either: no other device sits in its place,
+/// and it is to be watched.
+bool Awaited(const ViewOptions& options, const KeptDevice& kept) {
+  const bool left_out = options.watch_device && !options.watch_device(kept.name);
+  return kept.device == 0 && !kept.orphaned_since && !left_out;
+}
+
 uint32_t CountRequired(const ViewOptions& options, const HoldsSnapshot& holds) {
   uint32_t count = 0;
   for (const auto& [number, kept] : holds.kept) {
-    const bool missing = kept.device == 0;
-    const bool left_out = options.watch_device && !options.watch_device(kept.name);
-    if (missing && (kept.orphaned_since || left_out)) {
+    if (kept.device == 0 && !Awaited(options, kept)) {
       continue;
     }
     for (const auto& [port_number, port] : kept.ports) {
       count += port.record.required ? 1 : 0;
     }
+  }
+  return count;
+}
+
+/// Holds on ports that no view has, because their device was gone when this process started. They
+/// are among the required ones, so who subtracts the held from those has to know of them.
+uint32_t CountHeldOfAwaited(const ViewOptions& options, const HoldsSnapshot& holds, WallTime now) {
+  uint32_t count = 0;
+  for (const HoldsSnapshot::Item& item : holds.InForce(now)) {
+    count += Awaited(options, *item.kept) ? 1 : 0;
   }
   return count;
 }
@@ -167,6 +181,7 @@ NodeView BuildView(const ViewOptions& options, const ViewInput& input) {
       node.ports_held += port.hold != nullptr ? 1 : 0;
     }
   }
+  node.ports_held += CountHeldOfAwaited(options, *input.holds, input.now_wall);
   node.ports_required = CountRequired(options, *input.holds);
   if (options.expect_ports_auto) {
     node.expected_ports = node.ports_required;

@@ -178,6 +178,29 @@ TEST_F(ViewTest, ReadyCountsPortsThatAreUp) {
   EXPECT_FALSE(View().Ready());
 }
 
+TEST_F(ViewTest, HeldPortsOfDevicesThatAreNotThereYetAreCounted) {
+  holds_.NoteActive({1, 1}, 100);
+  Hold hold;
+  holds_.Pause({1, 1}, "rdma0", "bad cable", "ann", std::nullopt, false, &hold);
+  ViewInput input;
+  input.now_wall = clock_.wall();
+  HoldsSnapshot holds = *holds_.snapshot();
+  for (auto& [number, kept] : holds.kept) {
+    kept.device = 0;
+  }
+  const auto counted = [&] {
+    input.holds = std::make_shared<const HoldsSnapshot>(holds);
+    const NodeView node = BuildView(options_, input);
+    return std::pair(node.ports_held, node.ports_required);
+  };
+  EXPECT_EQ(counted(), std::pair(1U, 1U));
+  options_.watch_device = [](const std::string&) { return false; };
+  EXPECT_EQ(counted(), std::pair(0U, 0U)) << "it is not to be watched";
+  options_.watch_device = nullptr;
+  holds.kept.begin()->second.orphaned_since = clock_.wall();
+  EXPECT_EQ(counted(), std::pair(0U, 0U)) << "another card sits in its place";
+}
+
 TEST_F(ViewTest, StatsAgeIsThatOfTheLastCompleteRoundAtTheTimeOfReading) {
   EXPECT_EQ(View().devices[0].ports[0].stats_age, std::nullopt);
   auto sample = std::make_shared<StatsSample>();
