@@ -9,8 +9,13 @@ if(NOT NICMON_ASAN AND NOT NICMON_TSAN)
   add_test(NAME deploy.alerts_live
            COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/deploy/live/alerts_live.py
                    $<TARGET_FILE:nicmon> --fast)
-  set_tests_properties(deploy.alertmanager deploy.alerts_live
+  # -B leaves no __pycache__ behind.
+  add_test(NAME deploy.helm
+           COMMAND Python3::Interpreter -B ${CMAKE_CURRENT_SOURCE_DIR}/deploy/helm/helm_test.py
+                   $<TARGET_FILE:nicmon> ${CMAKE_BINARY_DIR}/helm-tools)
+  set_tests_properties(deploy.alertmanager deploy.alerts_live deploy.helm
                        PROPERTIES SKIP_RETURN_CODE 77 LABELS checks)
+  set_tests_properties(deploy.helm PROPERTIES TIMEOUT 300)
   set_tests_properties(deploy.alertmanager PROPERTIES TIMEOUT 120)
   set_tests_properties(deploy.alerts_live PROPERTIES TIMEOUT 600)
 endif()
