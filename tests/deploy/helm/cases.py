@@ -148,7 +148,10 @@ REFUSED = {
         {"deviceAccess": {"resources": {"rdma/a": 1}}},
         "deviceAccess.resources is for deviceAccess.mode devicePlugin",
     ),
-    "policy on host network": ({"networkPolicy": {"enabled": True}}, "has no effect with hostNetwork"),
+    "policy on host network": (
+        {"networkPolicy": {"enabled": True}},
+        "has no effect with hostNetwork",
+    ),
     "relative path": ({"hostPaths": {"state": "nicmon"}}, "at '/hostPaths/state'"),
     "root as path": ({"hostPaths": {"state": "/"}}, "at '/hostPaths/state'"),
     "expect-ports": ({"config": {"expectPorts": -1}}, "at '/config/expectPorts'"),

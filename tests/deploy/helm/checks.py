@@ -1,4 +1,4 @@
-"""What schemas do not know: each function takes the documents of one rendering and yields problems."""
+"""What schemas do not know: each function takes one rendering's documents and yields problems."""
 
 import re
 
@@ -180,7 +180,8 @@ def privileges(documents, values):
         wanted = {name: str(count) for name, count in values["deviceAccess"]["resources"].items()}
         if not wanted.items() <= resources.items():
             yield "limits without the devices: %s" % resources
-    if (security["runAsUser"], security["runAsGroup"], security["runAsNonRoot"]) != (USER, USER, True):
+    identity = [security[key] for key in ("runAsUser", "runAsGroup", "runAsNonRoot")]
+    if identity != [USER, USER, True]:
         yield "runs as %s" % security
     if spec["securityContext"]["fsGroup"] != security["runAsGroup"]:
         yield "Secrets are for group %s" % spec["securityContext"]["fsGroup"]

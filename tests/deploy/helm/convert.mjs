@@ -1,12 +1,12 @@
 // convert.mjs json FILE...            {file: content} of YAML files
-// convert.mjs table VALUES SCHEMA     the chart's values as a table: name, default, comment above it
+// convert.mjs table VALUES SCHEMA     the chart's values as a table: name, default, comment
 import { readFileSync } from "node:fs";
 import { parse, parseDocument } from "yaml";
 
 const [mode, ...files] = process.argv.slice(2);
 
-// A value with properties of its own in the schema is a group, everything else a value; so is one that
-// the schema comments on.
+// A value with properties of its own in the schema is a group, everything else a value; so is one
+// that the schema comments on.
 function rows(map, schema, prefix) {
   return map.items.flatMap((pair, index) => {
     const key = pair.key.value;

@@ -58,11 +58,12 @@ def write(tools, work):
 
 
 def check_rules(tools, documents, files, report):
-    """PrometheusRules have the groups of deploy/prometheus, with and without node_exporter's names."""
+    """PrometheusRules have the groups of deploy/prometheus, node_exporter's names if asked for."""
     sources = sorted((ROOT / "deploy/prometheus").glob("*.rules.yml"))
     done = run("node", tools.place / "convert.mjs", "json", *sources, cwd=tools.place)
     assert done.returncode == 0, done.stderr
-    groups = {pathlib.Path(f).name: content["groups"] for f, content in json.loads(done.stdout).items()}
+    contents = json.loads(done.stdout).items()
+    groups = {pathlib.Path(path).name: content["groups"] for path, content in contents}
     for name in ("monitoring", "monitoring-labels"):
         values = cases.RENDERED[name]["prometheusRule"]
         wanted = [
@@ -95,7 +96,8 @@ def check_dashboards(documents, files, report):
         }
         label = dict(cases.RENDERED[name]["dashboards"].get("labels", {"grafana_dashboard": "1"}))
         labelled = all(label.items() <= each["metadata"]["labels"].items() for each in maps)
-        problems = [] if same and labelled and wanted else ["not the dashboards of the tree: %s" % [*found]]
+        fine = same and labelled and wanted
+        problems = [] if fine else ["not the dashboards of the tree: %s" % [*found]]
         report.check("dashboards, " + name, problems)
 
 
@@ -128,9 +130,10 @@ def check(tools, work, documents, files, report):
     same = DOCS.exists() and DOCS.read_text() == docs_with(values_table(tools))
     report.check("values table", [] if same else ["%s %s" % (DOCS.relative_to(ROOT), anew)])
     project = re.search(r"project\(nicmon VERSION (\S+)", (ROOT / "CMakeLists.txt").read_text())[1]
-    chart = dict(re.findall(r"^(version|appVersion): (.*)$", (CHART / "Chart.yaml").read_text(), re.M))
-    wrong = chart != {"version": project, "appVersion": project}
-    report.check("version", ["Chart.yaml has %s, the project %s" % (chart, project)] if wrong else [])
+    text = (CHART / "Chart.yaml").read_text()
+    chart = dict(re.findall(r"^(version|appVersion): (.*)$", text, re.M))
+    fine = chart == {"version": project, "appVersion": project}
+    report.check("version", [] if fine else ["Chart.yaml has %s, not %s" % (chart, project)])
     check_kinds(documents, files, report)
     check_rules(tools, documents, files, report)
     check_dashboards(documents, files, report)

