@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <utility>
 
 #include "http/exchange.h"
 
@@ -119,13 +120,13 @@ bool Connection::ServeOne(bool first, bool last) {
   if (!table_.SetState(id_, ConnectionTable::State::kHandling)) {
     return false;
   }
-  const Reply reply = handler_(request);
+  Reply reply = handler_(request);
   if (reply.stream != nullptr) {
     Stream(reply, started);
     return false;
   }
   const bool close = head.close || last;
-  return Answer(request.method, reply, close, started) && !close;
+  return Answer(request.method, std::move(reply), close, started) && !close;
 }
 
 Connection::Read Connection::ReadHead(SteadyTime deadline, size_t* size, bool* malformed) {
@@ -224,16 +225,16 @@ bool Connection::Write(const std::string& bytes, SteadyTime deadline) {
   return true;
 }
 
-bool Connection::Answer(const std::string& method, const Reply& reply, bool close,
-                        SteadyTime started) {
+bool Connection::Answer(const std::string& method, Reply reply, bool close, SteadyTime started) {
+  const int status = reply.status;
   const auto keep_alive = std::chrono::duration_cast<std::chrono::seconds>(limits_.idle_timeout);
-  const std::string bytes =
-      Encode(method, reply, close || table_.stopping(), static_cast<int>(keep_alive.count()));
+  const std::string bytes = Encode(method, std::move(reply), close || table_.stopping(),
+                                   static_cast<int>(keep_alive.count()));
   // Asked after the change of state: a Stop() from here on shuts the socket itself.
   const bool open = table_.SetState(id_, ConnectionTable::State::kWriting);
   const Duration timeout = table_.stopping() ? kWriteWhileStopping : limits_.write_timeout;
   const bool ok = open && Write(bytes, clock_.steady() + timeout);
-  stats_.Request(reply.status, std::chrono::duration<double>(clock_.steady() - started).count());
+  stats_.Request(status, std::chrono::duration<double>(clock_.steady() - started).count());
   return ok;
 }
 

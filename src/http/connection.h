@@ -43,7 +43,7 @@ class Connection {
   Read ReadSome(SteadyTime deadline);
   bool WaitFor(short events, SteadyTime deadline);
   bool Write(const std::string& bytes, SteadyTime deadline);
-  bool Answer(const std::string& method, const Reply& reply, bool close, SteadyTime started);
+  bool Answer(const std::string& method, Reply reply, bool close, SteadyTime started);
   void Stream(const Reply& reply, SteadyTime started);
   bool WaitForStream(const ReplyStream& stream);
   void Reject(const std::string& method, const Rejection& rejection);

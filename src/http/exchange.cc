@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace nicmon::http {
 namespace {
@@ -40,13 +41,14 @@ class MemoryStream : public httplib::Stream {
 
 class Codec : public httplib::Server {
  public:
-  Codec(const Reply& reply, int keep_alive_seconds) {
+  /// Takes the reply's body, which may be long.
+  Codec(Reply& reply, int keep_alive_seconds) {
     set_keep_alive_timeout(keep_alive_seconds);
     set_keep_alive_max_count(1000);
     set_pre_routing_handler([&reply](const httplib::Request& request, httplib::Response& out) {
       out.status = reply.status;
-      out.body = reply.body;
-      if (!reply.body.empty()) {
+      out.body = std::move(reply.body);
+      if (!out.body.empty()) {
         out.set_header("Content-Type", reply.content_type);
       }
       for (const auto& [name, value] : reply.headers) {
@@ -82,8 +84,7 @@ class Codec : public httplib::Server {
 
 }  // namespace
 
-std::string Encode(const std::string& method, const Reply& reply, bool close,
-                   int keep_alive_seconds) {
+std::string Encode(const std::string& method, Reply reply, bool close, int keep_alive_seconds) {
   MemoryStream stream(method + " / HTTP/1.1\r\n\r\n");
   Codec(reply, keep_alive_seconds).Process(stream, close);
   return stream.TakeOutput();

@@ -11,8 +11,7 @@ namespace nicmon::http {
 /// made of `method` and a path of our own: whatever a client sent has been parsed and judged
 /// before (request_head.h), so none of the library's own parsing is reachable from outside.
 /// Ends with "Connection: close" when `close` is set. HEAD replies have no body.
-std::string Encode(const std::string& method, const Reply& reply, bool close,
-                   int keep_alive_seconds);
+std::string Encode(const std::string& method, Reply reply, bool close, int keep_alive_seconds);
 
 /// The head of a reply whose body ends with the connection.
 std::string EncodeStreamHead(const Reply& reply);

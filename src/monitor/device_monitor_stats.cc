@@ -38,6 +38,7 @@ void DeviceMonitor::StartSampling() {
   sampler_ = std::make_unique<StatsSampler>(shared_->sysfs, shared_->clock, std::move(options),
                                             stats_history_, context_.log_limit);
   links_begun_ = false;
+  links_.Forget();
   sampler_->AddStep([this] { return ReadOneLinkAttribute(); });
   if (sampler_->any()) {
     stats_history_.told_of_none = false;

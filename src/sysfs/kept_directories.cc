@@ -1,6 +1,14 @@
 #include "kept_directories.h"
 
 namespace nicmon::sysfs_internal {
+namespace {
+
+/// Of what is read here nothing else is.
+bool CanBeRenamed(const std::string& path) {
+  return path.starts_with("class/net/");
+}
+
+}  // namespace
 
 void KeptDirectories::Begin() {
   std::erase_if(directories_, [](const auto& entry) { return !entry.second.looked_at; });
@@ -12,7 +20,7 @@ void KeptDirectories::Begin() {
 FileRead KeptDirectories::Read(const std::string& path) {
   const std::string parent = path.substr(0, path.rfind('/'));
   Directory& directory = directories_[parent];
-  if (!std::exchange(directory.looked_at, true)) {
+  if (!std::exchange(directory.looked_at, true) && CanBeRenamed(path)) {
     const auto inode = sysfs_.inode(parent);
     if (inode != directory.inode) {
       directory.files.clear();

@@ -24,6 +24,8 @@ class KeptDirectories {
 
   /// A round begins. What the last one did not read is let go.
   void Begin();
+  /// Lets go of everything.
+  void Clear() { directories_.clear(); }
   FileRead Read(const std::string& path);
 
  private:

@@ -52,6 +52,12 @@ void LinkAttributeReader::Begin(const std::string& device,
   FinishIfDone();
 }
 
+void LinkAttributeReader::Forget() {
+  steps_.clear();
+  kept_->Clear();
+  planned_device_.clear();
+}
+
 bool LinkAttributeReader::Step() {
   if (steps_.empty()) {
     return false;
@@ -76,17 +82,16 @@ NetdevAttributes LinkAttributeReader::netdev(uint32_t port) const {
 }
 
 void LinkAttributeReader::PlanPcie(const std::string& device) {
-  const auto inode = sysfs_.inode(sysfs_internal::DevicePath(device));
-  if (!inode || pci_function_.device != device || pci_function_.inode != inode) {
-    pci_function_ = {device, inode, sysfs_internal::PciFunctionPath(sysfs_, device)};
+  if (planned_device_ != device) {
+    planned_device_ = device;
+    pci_path_ = sysfs_internal::PciFunctionPath(sysfs_, device);
   }
-  const std::string& path = pci_function_.path;
-  if (path.empty()) {
+  if (pci_path_.empty()) {
     return;
   }
   const auto plan = [&](const char* file, auto* value, auto read) {
     steps_.push_back(
-        [this, name = path + "/" + file, value, read] { *value = read(sysfs_, name); });
+        [this, name = pci_path_ + "/" + file, value, read] { *value = read(sysfs_, name); });
   };
   plan("current_link_speed", &next_pcie_.speed, ReadLinkSpeed);
   plan("current_link_width", &next_pcie_.width, ReadLinkWidth);

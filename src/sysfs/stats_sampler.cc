@@ -93,6 +93,7 @@ void StatsSampler::AddUnit(const SysfsFiles& sysfs, uint32_t port) {
     source.index = i;
     source.last = &history.last[file.path];
     source.row = file.row;
+    source.cap = Cap(file.row);
     sources_.push_back(std::move(source));
   }
   units_.push_back(std::move(unit));
@@ -193,7 +194,12 @@ void StatsSampler::ReadSource(Source& source, SteadyTime now) {
 
 void StatsSampler::SetValue(Source& source, std::optional<uint64_t> value) {
   Unit& unit = units_[source.unit];
-  unit.values[source.index] = value;
+  std::optional<uint64_t>& shown = unit.values[source.index];
+  if (source.cap) {
+    // Counted here, so that a tick does not have to look at all that it has not read.
+    unit.saturated += (value == source.cap ? 1 : 0) - (shown == source.cap ? 1 : 0);
+  }
+  shown = value;
   const bool lower = value && *source.last && *value < **source.last;
   if (lower && source.row != nullptr) {
     ++*unit.resets;  // of what a driver has of its own, nobody knows that it never goes down
@@ -210,7 +216,8 @@ void StatsSampler::Measure(Source& source, std::optional<uint64_t> value, bool r
   // Now, not when the read began: a read that hung gives what the hardware says at its end.
   const SteadyTime at = clock_.steady();
   source.per_second.reset();
-  if (value && source.previous && !reset && value != Cap(source.row) && at > source.previous_at) {
+  if (value && source.previous && !reset && (!source.cap || value != source.cap) &&
+      at > source.previous_at) {
     const std::chrono::duration<double> elapsed = at - source.previous_at;
     const double bytes = static_cast<double>(*value - *source.previous) * source.row->traits.scale;
     source.per_second = bytes / elapsed.count();
@@ -246,10 +253,7 @@ void StatsSampler::MakeSample(Unit& unit) const {
   sample->layout = unit.layout;
   sample->values = unit.values;
   sample->sampled = *sampled_;
-  for (size_t i = 0; i < unit.values.size(); ++i) {
-    const std::optional<uint64_t> cap = Cap(unit.layout->files[i].row);
-    sample->saturated += cap && unit.values[i] == cap ? 1 : 0;
-  }
+  sample->saturated = unit.saturated;
   if (unit.rx) {
     sample->rx_bytes_per_second = sources_[*unit.rx].per_second;
   }

@@ -229,6 +229,7 @@ TEST_F(LinkAttributesTest, TheNextDeviceOfANameHasItsOwnLink) {
   tree_.Link(other + "/infiniband/x/device", "../../../0000:3c:00.0");
   tree_.Link("class/infiniband/x", "../../" + other + "/infiniband/x");
   tree_.File(other + "/current_link_width", "8\n");
+  reader_.Forget();
   EXPECT_EQ(Read().width, 8U);
 }
 

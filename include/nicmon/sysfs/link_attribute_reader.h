@@ -5,9 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
-#include <utility>
 
 #include "nicmon/sysfs/files.h"
 #include "nicmon/sysfs/link_attributes.h"
@@ -31,6 +29,9 @@ class LinkAttributeReader {
   /// Starts a round, which is over at once when there is nothing to read; what is left of an
   /// unfinished one is dropped. `netdevs` are the ports' netdevs by port number, as in Identity.
   void Begin(const std::string& device, const std::map<uint32_t, std::string>& netdevs);
+  /// The device may be another one of the same name by now: what is known of where its files are,
+  /// and what is held open of them, is let go. Call when it is opened.
+  void Forget();
   /// Reads at most one file. False when nothing was left to do.
   bool Step();
   bool done() const { return steps_.empty(); }
@@ -46,16 +47,10 @@ class LinkAttributeReader {
   void PlanNetdev(const std::string& device, uint32_t port, const std::string& netdev);
   void PlanMembers(const std::string& device, uint32_t port, const std::string& netdev);
 
-  /// Where a device's PCI function is, found anew when the device is another one.
-  struct PciFunction {
-    std::string device;
-    std::optional<std::pair<uint64_t, uint64_t>> inode;  // of the device's entry in its class
-    std::string path;
-  };
-
   std::unique_ptr<sysfs_internal::KeptDirectories> kept_;
-  SysfsFiles sysfs_;  // reads through kept_
-  PciFunction pci_function_;
+  SysfsFiles sysfs_;                         // reads through kept_
+  std::string planned_device_;               // whose pci_path_ it is
+  std::string pci_path_;                     // empty for a device without a PCI function
   std::deque<std::function<void()>> steps_;  // each reads one file, and may add others
   PcieLink next_pcie_, pcie_;
   std::map<uint32_t, NetdevAttributes> next_netdevs_, netdevs_;

@@ -84,6 +84,7 @@ class StatsSampler {
     size_t index = 0;                  // into the unit's values
     std::optional<uint64_t>* last;     // in the history
     const CounterRow* row = nullptr;   // of CounterTable()
+    std::optional<uint64_t> cap;       // at which its field sticks
     uint32_t failures = 0;             // in a row
     SteadyTime not_before{};           // while it fails
     std::optional<uint64_t> previous;  // value before this one; traffic only
@@ -95,6 +96,7 @@ class StatsSampler {
     uint64_t* resets = nullptr;  // in the history
     std::shared_ptr<const StatsLayout> layout;
     std::vector<std::optional<uint64_t>> values;
+    uint32_t saturated = 0;        // of them, at their cap
     std::optional<size_t> rx, tx;  // index into sources_
     std::shared_ptr<const StatsSample> sample;
   };
