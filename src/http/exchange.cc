@@ -87,7 +87,13 @@ class Codec : public httplib::Server {
 std::string Encode(const std::string& method, Reply reply, bool close, int keep_alive_seconds) {
   MemoryStream stream(method + " / HTTP/1.1\r\n\r\n");
   Codec(reply, keep_alive_seconds).Process(stream, close);
-  return stream.TakeOutput();
+  std::string bytes = stream.TakeOutput();
+  if (reply.status == 304) {
+    // It has no body, and a length would be that of the page which it stands for: not 0.
+    const std::string length = "Content-Length: 0\r\n";
+    bytes.erase(bytes.find(length), length.size());
+  }
+  return bytes;
 }
 
 std::string EncodeStreamHead(const Reply& reply) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -9,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "http/about.h"
 #include "nicmon/http/backend.h"
 
 /// Everything that is JSON, so that only json_*.cc see the JSON library (slow to compile). Texts
@@ -24,7 +26,7 @@ std::string HeldError(std::string_view code, std::string_view message, std::stri
 using Value = std::variant<std::nullptr_t, bool, uint64_t, double, std::string>;
 std::string Object(const std::vector<std::pair<std::string, Value>>& members);
 
-std::string Node(const NodeView& view, const std::string& version, bool simulated);
+std::string Node(const NodeView& view, const About& about);
 std::string Ready(const NodeView& view);
 std::string Devices(const NodeView& view);
 std::string Device(const DeviceView& device);
@@ -36,18 +38,23 @@ std::string AuditList(const EventPage& page);
 
 // The event stream (stream_hub.h).
 
-/// A port or device for the stream. `stable` leaves out what changes by itself, to compare with.
+/// A node, device or port for the stream. `stable` leaves out what changes by itself, to compare
+/// with.
 struct Rendered {
   std::string text, stable;
 };
+Rendered StreamNode(const NodeView& view, const About& about);
 Rendered StreamPort(const PortView& port);
 Rendered StreamDevice(const DeviceView& device);
-/// The hold that an event is about; "null" when it has ended.
-std::string StreamHold(const NodeView& view, const Transition& event);
+/// The holds in force, by id.
+std::map<std::string, std::string> StreamHolds(const NodeView& view);
 /// Everything, as of the record `seq`.
-std::string StreamSnapshot(const NodeView& view, uint64_t seq);
+std::string StreamSnapshot(const NodeView& view, const About& about, uint64_t seq);
 /// {"event":…,"KEY":…}: the record (nullptr: none) and a state given as JSON (empty: null).
 std::string StreamChange(const Transition* event, std::string_view key, std::string_view state);
+/// The same for a hold, with its id (empty: null), since one that has ended has no state.
+std::string StreamHoldChange(const Transition* event, const std::string& id,
+                             std::string_view state);
 
 /// Reply of pause: the hold, its end, whether it survives a restart and what it does.
 std::string Paused(const Hold& hold, const std::string& device, bool durable,

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "http/about.h"
 #include "nicmon/monitor/transition.h"
 #include "nicmon/monitor/view.h"
 
@@ -29,6 +30,7 @@ Json GbpsOf(const std::optional<double>& bytes_per_second);
 /// By sysfs, else as the GID table has it; empty when unknown.
 std::string Netdev(const PortView& port);
 
+Json NodeJson(const NodeView& view, const About& about);
 Json PortJson(const PortView& port);
 Json DeviceJson(const DeviceView& device);
 Json HoldJson(const Hold& hold, const std::string& device, bool orphaned);

@@ -4,12 +4,13 @@
 
 namespace nicmon::http::json {
 
-std::string Node(const NodeView& view, const std::string& version, bool simulated) {
+Json NodeJson(const NodeView& view, const About& about) {
   Json json = Json::object();
   json["node"] = view.node_name;
-  json["version"] = Str(version);
+  json["version"] = Str(about.version);
   json["time"] = Rfc3339(view.now);
-  json["simulated"] = simulated;
+  json["simulated"] = about.simulated;
+  json["admin_socket"] = Str(about.admin_socket);
   json["discovered"] = view.discovered;
   json["discovery_note"] = Str(view.discovery_note);
   json["discovery_stalled"] = view.discovery_stalled;
@@ -21,7 +22,13 @@ std::string Node(const NodeView& view, const std::string& version, bool simulate
   json["ports_held"] = view.ports_held;
   json["ports_required"] = view.ports_required;
   json["ports_expected"] = Opt(view.expected_ports);
-  return Text(json);
+  json["holds_durable"] = view.holds->durable;
+  json["holds_lost"] = view.holds->lost;
+  return json;
+}
+
+std::string Node(const NodeView& view, const About& about) {
+  return Text(NodeJson(view, about));
 }
 
 std::string Ready(const NodeView& view) {

@@ -148,7 +148,10 @@ Reply Dispatch(Service& service, const Request& request) {
     reply = ErrorReply(503, "internal_error", "the request failed", "see nicmon's log");
     reply.headers.emplace_back("Retry-After", "1");
   }
-  reply.headers.emplace_back("Cache-Control", "no-store");
+  const auto is_caching = [](const auto& header) { return header.first == "Cache-Control"; };
+  if (std::none_of(reply.headers.begin(), reply.headers.end(), is_caching)) {
+    reply.headers.emplace_back("Cache-Control", "no-store");
+  }
   reply.headers.emplace_back("X-Content-Type-Options", "nosniff");
   return reply;
 }

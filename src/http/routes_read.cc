@@ -42,13 +42,11 @@ Reply GetReady(Call& call) {
 }
 
 Reply GetStatusPage(Call& call) {
-  return StatusPage(call.service.backend.view(), call.service.backend.version);
+  return StatusPage(call.request);
 }
 
 Reply GetNode(Call& call) {
-  const Backend& backend = call.service.backend;
-  return JsonReply(
-      200, json::Node(backend.view(), backend.version, static_cast<bool>(backend.simulate)));
+  return JsonReply(200, json::Node(call.service.backend.view(), call.service.about));
 }
 
 Reply GetDevices(Call& call) {

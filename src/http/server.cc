@@ -67,13 +67,15 @@ class HttpServer::Impl {
     service_->options = std::move(options);
     service_->backend = std::move(backend);
     service_->stats = std::move(stats);
-    service_->stream = std::make_shared<http::StreamHub>(service_->options.stream,
-                                                         service_->backend.view, service_->stats);
     service_->host_name = HostName();
     const HttpOptions& given = service_->options;
     service_->tokens = OpenTokens(given, service_->backend.clock);
     tcp_ = http::ListenTcp(given.listen_host, given.listen_port, given.fall_back_to_ipv4);
     admin_ = OpenAdminSocket(given);
+    service_->about = {service_->backend.version, static_cast<bool>(service_->backend.simulate),
+                       admin_.path()};
+    service_->stream = std::make_shared<http::StreamHub>(given.stream, service_->backend.view,
+                                                         service_->about, service_->stats);
     tcp_listener_ = MakeListener(tcp_.fd.get(), false);
     if (admin_.fd() >= 0) {
       admin_listener_ = MakeListener(admin_.fd(), true);

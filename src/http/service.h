@@ -6,6 +6,7 @@
 #include <mutex>
 #include <string>
 
+#include "http/about.h"
 #include "http/message.h"
 #include "http/stream_hub.h"
 #include "http/token_file.h"
@@ -20,6 +21,7 @@ namespace nicmon::http {
 struct Service {
   HttpOptions options;
   Backend backend;
+  About about;
   std::shared_ptr<HttpStats> stats;
   std::unique_ptr<TokenFile> tokens;  // nullptr without --admin-token-file
   std::shared_ptr<StreamHub> stream;  // of GET /api/v1/stream

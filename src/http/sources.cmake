@@ -1,4 +1,20 @@
 target_include_directories(nicmon_core PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}")
+
+# The status page: its parts joined and embedded.
+set(page_dir "${CMAKE_CURRENT_SOURCE_DIR}/http/page")
+set(page_text "${CMAKE_CURRENT_BINARY_DIR}/status_page_text.cc")
+set(page_scripts dom.js format.js commands.js ports.js panels.js live.js)
+set(page_parts embed.cmake page.html page.css ${page_scripts})
+list(TRANSFORM page_parts PREPEND "${page_dir}/")
+string(REPLACE ";" "," page_scripts "${page_scripts}")
+add_custom_command(
+  OUTPUT "${page_text}"
+  COMMAND ${CMAKE_COMMAND} "-DPAGE_DIR=${page_dir}" "-DSCRIPTS=${page_scripts}"
+          "-DOUTPUT=${page_text}" -P "${page_dir}/embed.cmake"
+  DEPENDS ${page_parts}
+  COMMENT "Embedding the status page" VERBATIM)
+target_sources(nicmon_core PRIVATE "${page_text}")
+
 target_sources(
   nicmon_core
   PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/http/access.cc

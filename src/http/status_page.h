@@ -1,11 +1,15 @@
 #pragma once
 
+#include <string_view>
+
 #include "http/message.h"
-#include "nicmon/monitor/view.h"
 
 namespace nicmon::http {
 
-/// The page at `/`: tables for people, no script, everything from hardware escaped.
-Reply StatusPage(const NodeView& view, const std::string& version);
+/// HTML, style and script in one, joined from src/http/page by the build.
+extern const std::string_view kStatusPage;
+
+/// The page at `/`. It is the same for everybody and has no data in it: its script reads the API.
+Reply StatusPage(const Request& request);
 
 }  // namespace nicmon::http

@@ -56,12 +56,13 @@ std::string_view KeyOf(TransitionType type) {
 
 }  // namespace
 
-std::string StreamDiffer::Snapshot(const NodeView& view, uint64_t seq) {
-  return Frame("snapshot", seq, json::StreamSnapshot(view, seq));
+std::string StreamDiffer::Snapshot(const NodeView& view, uint64_t seq) const {
+  return Frame("snapshot", seq, json::StreamSnapshot(view, about_, seq));
 }
 
 std::vector<std::string> StreamDiffer::Events(const NodeView& view, const StreamTurn& turn) {
   std::vector<std::string> out;
+  holds_ = json::StreamHolds(view);
   if (turn.resync || Vanished(view)) {
     out.push_back(Snapshot(view, turn.seq));
     Remember(view);
@@ -97,6 +98,8 @@ bool StreamDiffer::Vanished(const NodeView& view) const {
 }
 
 void StreamDiffer::Remember(const NodeView& view) {
+  node_ = json::StreamNode(view, about_).stable;
+  told_holds_ = holds_;
   names_.clear();
   devices_.clear();
   ports_.clear();
@@ -119,13 +122,15 @@ void StreamDiffer::Tell(const NodeView& view, const std::vector<Transition>& rec
     if (key.empty()) {
       continue;
     }
+    if (key == "hold") {
+      frames.push_back(Frame(key, event->seq, TellHold(*event)));
+      continue;
+    }
     std::string state;
     if (told.emplace(key, std::pair(event->device, event->port)).second) {
       const DeviceView* device = FindByName(view, event->device);
       const PortView* port = FindPortOf(device, event->port);
-      if (key == "hold") {
-        state = json::StreamHold(view, *event);
-      } else if (key == "device" && device != nullptr) {
+      if (key == "device" && device != nullptr) {
         json::Rendered rendered = json::StreamDevice(*device);
         state = std::move(rendered.text);
         names_[device->data->id] = device->data->name;
@@ -142,6 +147,32 @@ void StreamDiffer::Tell(const NodeView& view, const std::vector<Transition>& rec
               std::make_move_iterator(frames.rend()));
 }
 
+std::string StreamDiffer::TellHold(const Transition& event) {
+  const auto found = holds_.find(event.hold);
+  if (found == holds_.end()) {
+    told_holds_.erase(event.hold);
+    return json::StreamHoldChange(&event, event.hold, "");
+  }
+  told_holds_[event.hold] = found->second;
+  return json::StreamHoldChange(&event, event.hold, found->second);
+}
+
+/// What no record tells: a hold is orphaned, its device is back, its time is over.
+void StreamDiffer::TellHolds(std::vector<std::string>* out) {
+  for (const auto& [id, state] : holds_) {
+    const auto told = told_holds_.find(id);
+    if (told == told_holds_.end() || told->second != state) {
+      out->push_back(Frame("hold", 0, json::StreamHoldChange(nullptr, id, state)));
+    }
+  }
+  for (const auto& [id, state] : told_holds_) {
+    if (holds_.count(id) == 0) {
+      out->push_back(Frame("hold", 0, json::StreamHoldChange(nullptr, id, "")));
+    }
+  }
+  told_holds_ = holds_;
+}
+
 void StreamDiffer::TellChanges(const NodeView& view, std::vector<std::string>* out) {
   const auto tell = [out](std::string_view key, json::Rendered rendered, std::string* known) {
     if (*known != rendered.stable) {
@@ -149,6 +180,7 @@ void StreamDiffer::TellChanges(const NodeView& view, std::vector<std::string>* o
       out->push_back(Frame(key, 0, json::StreamChange(nullptr, key, rendered.text)));
     }
   };
+  TellHolds(out);
   for (const DeviceView& device : view.devices) {
     names_[device.data->id] = device.data->name;
     tell("device", json::StreamDevice(device), &devices_[device.data->id]);
@@ -156,6 +188,7 @@ void StreamDiffer::TellChanges(const NodeView& view, std::vector<std::string>* o
       tell("port", json::StreamPort(port), &ports_[PortId(device.data->id, port.data->number)]);
     }
   }
+  tell("node", json::StreamNode(view, about_), &node_);  // counts what was told before it
 }
 
 }  // namespace nicmon::http

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "http/about.h"
 #include "nicmon/monitor/transition.h"
 #include "nicmon/monitor/view.h"
 
@@ -23,9 +24,11 @@ struct StreamTurn {
 /// thread.
 class StreamDiffer {
  public:
+  explicit StreamDiffer(About about) : about_(std::move(about)) {}
+
   /// The events that tell it all.
   std::vector<std::string> Events(const NodeView& view, const StreamTurn& turn);
-  static std::string Snapshot(const NodeView& view, uint64_t seq);
+  std::string Snapshot(const NodeView& view, uint64_t seq) const;
 
  private:
   using Port = std::pair<DeviceId, uint32_t>;
@@ -36,6 +39,15 @@ class StreamDiffer {
             std::vector<std::string>* out);
   void TellChanges(const NodeView& view, std::vector<std::string>* out);
 
+  std::string TellHold(const Transition& event);
+  void TellHolds(std::vector<std::string>* out);
+
+  using Texts = std::map<std::string, std::string>;
+
+  const About about_;
+  std::string node_;  // json::Rendered::stable
+  Texts holds_;       // by id, as they are in the view at hand
+  Texts told_holds_;  // as the clients have them
   std::map<DeviceId, std::string> names_;
   std::map<DeviceId, std::string> devices_;  // json::Rendered::stable
   std::map<Port, std::string> ports_;

@@ -107,9 +107,12 @@ class StreamHub::Member : public ReplyStream {
   const std::shared_ptr<StreamClient> client_;
 };
 
-StreamHub::StreamHub(const StreamOptions& options, std::function<NodeView()> view,
+StreamHub::StreamHub(const StreamOptions& options, std::function<NodeView()> view, About about,
                      std::shared_ptr<HttpStats> stats)
-    : options_(options), view_(std::move(view)), stats_(std::move(stats)) {}
+    : options_(options),
+      view_(std::move(view)),
+      stats_(std::move(stats)),
+      differ_(std::move(about)) {}
 
 StreamHub::~StreamHub() {
   Stop();
@@ -218,7 +221,7 @@ void StreamHub::Run() {
     Send(old_clients, events);
     if (!new_clients.empty()) {
       // A browser that loses us asks again after two seconds.
-      Send(new_clients, {"retry: 2000\n\n", StreamDiffer::Snapshot(view, turn.seq)});
+      Send(new_clients, {"retry: 2000\n\n", differ_.Snapshot(view, turn.seq)});
     }
   }
 }

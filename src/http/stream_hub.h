@@ -22,7 +22,7 @@ class StreamClient;
 /// client has a queue of its own, and one that does not empty it is dropped. Thread-safe.
 class StreamHub : public std::enable_shared_from_this<StreamHub> {
  public:
-  StreamHub(const StreamOptions& options, std::function<NodeView()> view,
+  StreamHub(const StreamOptions& options, std::function<NodeView()> view, About about,
             std::shared_ptr<HttpStats> stats);
   ~StreamHub();
 

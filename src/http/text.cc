@@ -173,32 +173,4 @@ std::string Printable(std::string_view text) {
   return out;
 }
 
-std::string EscapeHtml(std::string_view text) {
-  std::string out;
-  while (!text.empty()) {
-    const size_t length = DecodeUtf8(text).length;
-    switch (text.front()) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      case '\'':
-        out += "&#39;";
-        break;
-      default:
-        out += length == 0 ? std::string_view("\xef\xbf\xbd") : text.substr(0, length);
-    }
-    text.remove_prefix(std::max<size_t>(length, 1));
-  }
-  return out;
-}
-
 }  // namespace nicmon::http

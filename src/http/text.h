@@ -46,7 +46,4 @@ bool HasControl(std::string_view text);  // bytes below 0x20, or 0x7f
 /// For places where only printable ASCII may go (header values, table cells): the rest as '?'.
 std::string Printable(std::string_view text);
 
-/// `text` with & < > " ' as HTML entities, and bytes that are not UTF-8 replaced.
-std::string EscapeHtml(std::string_view text);
-
 }  // namespace nicmon::http

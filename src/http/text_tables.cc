@@ -64,8 +64,7 @@ PciOrder DeviceOrder(const DeviceView& device) {
   return PciOrderOf(port);
 }
 
-}  // namespace
-
+/// What is wrong, for people: 0 a problem, 1 out of service on purpose, 2 in order.
 int ProblemRank(const PortView& port) {
   if (port.serving) {
     return 2;
@@ -82,31 +81,7 @@ int ProblemRank(const DeviceView& device) {
   return device.data->status == DeviceStatus::kReleased && !device.stalled ? 1 : 0;
 }
 
-std::vector<const PortView*> PortsByProblem(const NodeView& view) {
-  std::vector<const PortView*> ports;
-  for (const DeviceView& device : view.devices) {
-    for (const PortView& port : device.ports) {
-      ports.push_back(&port);
-    }
-  }
-  std::sort(ports.begin(), ports.end(), [](const PortView* a, const PortView* b) {
-    return std::pair(ProblemRank(*a), PciOrderOf(*a)) < std::pair(ProblemRank(*b), PciOrderOf(*b));
-  });
-  return ports;
-}
-
-std::vector<const DeviceView*> DevicesByProblem(const NodeView& view) {
-  std::vector<const DeviceView*> devices;
-  for (const DeviceView& device : view.devices) {
-    devices.push_back(&device);
-  }
-  std::sort(devices.begin(), devices.end(), [](const DeviceView* a, const DeviceView* b) {
-    return std::pair(ProblemRank(*a), DeviceOrder(*a)) <
-           std::pair(ProblemRank(*b), DeviceOrder(*b));
-  });
-  return devices;
-}
-
+/// "link since 2026-01-31T23:59:59.123Z; admin (bad cable) by ops until …"; empty without a pause.
 std::string PauseText(const PortView& port) {
   std::string text;
   for (const PauseView& pause : port.paused) {
@@ -119,6 +94,7 @@ std::string PauseText(const PortView& port) {
   return text;
 }
 
+/// "400", "2.5"; "-" when unknown.
 std::string GbpsText(const std::optional<uint64_t>& bps) {
   if (!bps) {
     return "-";
@@ -155,6 +131,33 @@ std::string NetdevText(const PortView& port) {
   return netdev->second + " (" +
          (seen.bond_members_up ? std::to_string(*seen.bond_members_up) : "?") + " of " +
          std::to_string(*seen.bond_members) + " up)";
+}
+
+}  // namespace
+
+std::vector<const PortView*> PortsByProblem(const NodeView& view) {
+  std::vector<const PortView*> ports;
+  for (const DeviceView& device : view.devices) {
+    for (const PortView& port : device.ports) {
+      ports.push_back(&port);
+    }
+  }
+  std::sort(ports.begin(), ports.end(), [](const PortView* a, const PortView* b) {
+    return std::pair(ProblemRank(*a), PciOrderOf(*a)) < std::pair(ProblemRank(*b), PciOrderOf(*b));
+  });
+  return ports;
+}
+
+std::vector<const DeviceView*> DevicesByProblem(const NodeView& view) {
+  std::vector<const DeviceView*> devices;
+  for (const DeviceView& device : view.devices) {
+    devices.push_back(&device);
+  }
+  std::sort(devices.begin(), devices.end(), [](const DeviceView* a, const DeviceView* b) {
+    return std::pair(ProblemRank(*a), DeviceOrder(*a)) <
+           std::pair(ProblemRank(*b), DeviceOrder(*b));
+  });
+  return devices;
 }
 
 std::string PortTable(const std::vector<const PortView*>& ports) {

@@ -12,6 +12,9 @@
 
 namespace nicmon::http {
 
+/// What a gzip member has in it.
+std::string Unpack(const std::string& packed);
+
 /// A server on a free port and a socket in a directory of its own, over a FakeNode.
 class HttpTest : public ::testing::Test {
  protected:

@@ -109,7 +109,7 @@ std::optional<RawReply> RawClient::Receive(bool head, Seconds timeout) {
     at = line_end + 2;
   }
   buffer_.erase(0, end + 4);
-  if (head || reply.status == 100) {
+  if (head || reply.status == 100 || reply.status == 304) {
     return reply;
   }
   EXPECT_EQ(reply.headers.count("content-length"), 1U);

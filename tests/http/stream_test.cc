@@ -58,6 +58,10 @@ TEST_F(StreamTest, BeginsWithASnapshotOfAll) {
   EXPECT_EQ(snapshot.name, "snapshot");
   EXPECT_EQ(snapshot.id, "41");
   EXPECT_EQ(snapshot.data["seq"], 41);
+  EXPECT_EQ(snapshot.data["node"]["node"], "gpu-1");
+  EXPECT_EQ(snapshot.data["node"]["version"], "1.2.3");
+  EXPECT_EQ(snapshot.data["node"]["ports_held"], 1);
+  EXPECT_EQ(snapshot.data["durable"], false);
   EXPECT_EQ(snapshot.data["devices"].size(), 2U);
   EXPECT_EQ(snapshot.data["ports"].size(), 2U);
   EXPECT_EQ(snapshot.data["ports"][0]["device"], "mlx5_0");
@@ -103,15 +107,48 @@ TEST_F(StreamTest, AHoldTellsItselfAndItsPort) {
   EXPECT_EQ(held.name, "hold");
   EXPECT_EQ(held.data["event"]["cause"], "pause");
   EXPECT_EQ(held.data["hold"]["by"], "ann");
+  EXPECT_EQ(held.data["id"], held.data["hold"]["id"]);
   const auto port = source.Next();
   EXPECT_EQ(port.name, "port");
   EXPECT_TRUE(port.data["event"].is_null());
   EXPECT_EQ(port.data["port"]["paused"][0]["reason"], "admin");
+  const auto node = source.Next();
+  EXPECT_EQ(node.name, "node");
+  EXPECT_EQ(node.data["node"]["ports_held"], 1);
   Post("/api/v1/ports/mlx5_0/1/resume");
   Tell({node_.recorded.at(2)});
   const auto lifted = source.Next();
   EXPECT_EQ(lifted.data["event"]["cause"], "resume");
   EXPECT_TRUE(lifted.data["hold"].is_null());
+  EXPECT_EQ(lifted.data["id"], held.data["id"]) << "which one has ended";
+}
+
+TEST_F(StreamTest, AHoldThatNoRecordTellsOfIsFoundByTheRefresh) {
+  options_.stream.refresh = milliseconds(5);
+  StartAndListen();
+  EventSource source(tcp());
+  source.Begin();
+  Post("/api/v1/ports/mlx5_0/1/pause", "reason=bad+cable");
+  const auto held = source.Next("hold");
+  EXPECT_TRUE(held.data["event"].is_null());
+  EXPECT_EQ(held.data["hold"]["reason"], "bad cable");
+  EXPECT_EQ(source.Next("port").data["port"]["serving"], false);
+  Post("/api/v1/ports/mlx5_0/1/resume");
+  const auto lifted = source.Next("hold");
+  EXPECT_TRUE(lifted.data["event"].is_null());
+  EXPECT_TRUE(lifted.data["hold"].is_null());
+  EXPECT_EQ(lifted.data["id"], held.data["id"]);
+}
+
+TEST_F(StreamTest, WhatChangesOfTheNodeIsTold) {
+  options_.stream.refresh = milliseconds(5);
+  StartAndListen();
+  EventSource source(tcp());
+  source.Begin();
+  SetState(first_, kStateDown);
+  const auto event = source.Next("node");
+  EXPECT_TRUE(event.data["event"].is_null());
+  EXPECT_EQ(event.data["node"]["ports_up"], 1);
 }
 
 TEST_F(StreamTest, ADeviceTellsItselfAndItsPorts) {
@@ -175,7 +212,7 @@ TEST_F(StreamTest, NewDevicesAreToldAndLostOnesMeanANewSnapshot) {
   EXPECT_EQ(source.Next().data["device"]["device"], "mlx5_2");
   EXPECT_EQ(source.Next().data["port"]["device"], "mlx5_2");
   node_.Remove(third);
-  auto snapshot = source.Next();
+  auto snapshot = source.Next("snapshot");
   EXPECT_EQ(snapshot.name, "snapshot");
   EXPECT_EQ(snapshot.data["devices"].size(), 2U);
   node_.Change(first_, [](DeviceSnapshot& device) { device.name = "rdma7"; });

@@ -6,13 +6,14 @@ function(nicmon_http_test name)
   nicmon_test(${name} ${ARGN} ${NICMON_HTTP_SUPPORT})
   # Some tests look at the parts behind the server, whose headers are beside their sources.
   target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}/src")
-  target_link_libraries(${name} PRIVATE nlohmann_json::nlohmann_json ZLIB::ZLIB)
+  target_link_libraries(${name} PRIVATE nlohmann_json::nlohmann_json OpenSSL::Crypto ZLIB::ZLIB)
 endfunction()
 
 nicmon_http_test(http_routes_test ${CMAKE_CURRENT_SOURCE_DIR}/http/access_test.cc
                  ${CMAKE_CURRENT_SOURCE_DIR}/http/history_routes_test.cc
                  ${CMAKE_CURRENT_SOURCE_DIR}/http/operator_routes_test.cc
-                 ${CMAKE_CURRENT_SOURCE_DIR}/http/read_routes_test.cc)
+                 ${CMAKE_CURRENT_SOURCE_DIR}/http/read_routes_test.cc
+                 ${CMAKE_CURRENT_SOURCE_DIR}/http/status_page_test.cc)
 nicmon_http_test(http_server_test ${CMAKE_CURRENT_SOURCE_DIR}/http/connection_table_test.cc
                  ${CMAKE_CURRENT_SOURCE_DIR}/http/hostile_test.cc
                  ${CMAKE_CURRENT_SOURCE_DIR}/http/listening_test.cc
