@@ -6,9 +6,29 @@
 #include "nicmon/base/log.h"
 
 namespace nicmon {
+namespace {
+
+/// A record on a hold of a device that goes by `device` now.
+Transition AboutHold(const Hold& hold, const std::string& device, WallTime now) {
+  Transition event;
+  event.time = now;
+  event.type = TransitionType::kHold;
+  event.device = device;
+  event.port = hold.port.second;
+  event.before = "held by " + hold.by;
+  event.note = hold.reason;
+  event.hold = hold.id;
+  event.until = hold.until ? Rfc3339(*hold.until) : "";
+  return event;
+}
+
+}  // namespace
 
 void Watchdog::Turn(const NodeView& view) {
   EndHolds(view.now);
+  if (view.holds != nullptr) {
+    RecordOrphans(*view.holds, view.now);
+  }
   for (const DeviceView& device : view.devices) {
     LogStalled(device, view.now);
   }
@@ -29,19 +49,38 @@ void Watchdog::EndHolds(WallTime now) {
                                    {"id", hold.id},
                                    {"reason", hold.reason},
                                    {"by", hold.by}});
-    Transition event;
-    event.time = now;
-    event.type = TransitionType::kHold;
-    event.device = hold.device;
-    event.port = hold.port.second;
+    Transition event = AboutHold(hold, hold.device, now);
     event.cause = "expired";
-    event.before = "held by " + hold.by;
-    event.note = hold.reason;
-    event.hold = hold.id;
-    event.until = hold.until ? Rfc3339(*hold.until) : "";
     Record(std::move(event));
     poke_(hold.port.first);
   }
+}
+
+void Watchdog::RecordOrphans(const HoldsSnapshot& holds, WallTime now) {
+  started_ = started_.value_or(now);
+  std::set<std::string> orphaned;
+  for (const auto& [hold, kept] : holds.InForce(now)) {
+    const bool was_orphaned = orphaned_.contains(hold->id);
+    if (!kept->orphaned_since && !was_orphaned) {
+      continue;
+    }
+    Transition event = AboutHold(*hold, kept->name, now);
+    if (kept->orphaned_since) {
+      orphaned.insert(hold->id);
+      event.cause = "orphaned";
+      event.after = "orphaned: another device is in the place of its own";
+      // One that was orphaned before the start has its record already.
+      if (was_orphaned || *kept->orphaned_since < *started_) {
+        continue;
+      }
+    } else {
+      event.cause = "device_back";
+      event.before = "orphaned";
+      event.after = "held by " + hold->by;
+    }
+    Record(std::move(event));
+  }
+  orphaned_ = std::move(orphaned);
 }
 
 void Watchdog::RecordStalled(const DeviceView& device, WallTime now, bool stalled) const {

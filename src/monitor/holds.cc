@@ -278,6 +278,11 @@ std::vector<Hold> Holds::Expire() {
   Modify([&](HoldsSnapshot& state) { return sweep(state, !writing_); });
   for (const KeptDevice& kept : given_up) {
     LogHolds(log::Level::kWarning, "orphaned hold is given up after 30 days", kept);
+    for (const auto& [number, port] : kept.ports) {
+      if (port.hold) {
+        ended.push_back(*port.hold);
+      }
+    }
   }
   return ended;
 }

@@ -129,5 +129,46 @@ TEST(Watchdog, EndsHoldsThatHaveRunOutAndPokesTheirDevice) {
                                              hold.id + " reason=\"bad cable\" by=ann"));
 }
 
+TEST(Watchdog, RecordsHoldsThatLoseTheirDeviceAndGetItBack) {
+  auto now = std::make_shared<WallTime>(std::chrono::hours(1));
+  Clock clock = Clock::Real();
+  clock.wall = [now] { return *now; };
+  auto holds = std::make_shared<Holds>(clock);
+  const SeenDevice own{1, "mlx5_0", {"0000:0000:0000:0001", "0000:0a:00.0"}};
+  const SeenDevice other{2, "mlx5_0", {"0000:0000:0000:0002", "0000:0a:00.0"}};
+  holds->SeePresent({own});
+  Hold hold;
+  holds->Pause({1, 1}, "mlx5_0", "bad cable", "ann", std::nullopt, false, &hold);
+  std::vector<std::string> told;
+  const auto tell = [&](const Transition& event) {
+    EXPECT_EQ(event.hold, hold.id);
+    told.push_back(event.cause);
+  };
+  Watchdog watchdog(
+      holds, [](DeviceId) {}, tell);
+  const auto turn = [&](Watchdog& dog) {
+    NodeView view;
+    view.now = *now;
+    view.holds = holds->snapshot();
+    dog.Turn(view);
+  };
+  turn(watchdog);
+  EXPECT_THAT(told, IsEmpty());
+  *now += std::chrono::hours(1);
+  holds->SeePresent({other});
+  turn(watchdog);
+  turn(watchdog);
+  EXPECT_THAT(told, ElementsAre("orphaned"));
+  *now += std::chrono::hours(1);
+  Watchdog restarted(
+      holds, [](DeviceId) {}, tell);
+  turn(restarted);
+  EXPECT_THAT(told, ElementsAre("orphaned")) << "it was recorded when it happened";
+  holds->SeePresent({own});
+  turn(restarted);
+  turn(restarted);
+  EXPECT_THAT(told, ElementsAre("orphaned", "device_back"));
+}
+
 }  // namespace
 }  // namespace nicmon

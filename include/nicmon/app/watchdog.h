@@ -1,7 +1,9 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <set>
+#include <string>
 
 #include "nicmon/monitor/holds.h"
 #include "nicmon/monitor/transition.h"
@@ -18,11 +20,13 @@ class Watchdog {
            RecordTransition record = nullptr)
       : holds_(std::move(holds)), poke_(std::move(poke)), record_(std::move(record)) {}
 
-  /// Ends holds; logs and records what began or ended to be stuck since the last call.
+  /// Ends holds; logs and records what began or ended to be stuck since the last call, and records
+  /// which holds have lost their device to another one or got it back.
   void Turn(const NodeView& view);
 
  private:
   void EndHolds(WallTime now);
+  void RecordOrphans(const HoldsSnapshot& holds, WallTime now);
   void LogStalled(const DeviceView& device, WallTime now);
   void RecordStalled(const DeviceView& device, WallTime now, bool stalled) const;
   void Record(Transition event) const;
@@ -31,6 +35,8 @@ class Watchdog {
   std::function<void(DeviceId)> poke_;
   RecordTransition record_;
   std::set<DeviceId> stalled_;
+  std::set<std::string> orphaned_;  // ids of holds
+  std::optional<WallTime> started_;
   bool discovery_stalled_ = false;
 };
 

@@ -183,8 +183,8 @@ class Holds {
   /// Drops all that is kept of a device that is no longer monitored, but its holds.
   void ForgetDevice(DeviceId device);
 
-  /// Ends what has run out; returns the holds that ended, for the log. Called by main once a
-  /// second.
+  /// Ends what has run out, and orphans of 30 days; returns the holds that ended. Called by main
+  /// once a second.
   std::vector<Hold> Expire();
 
   /// Writes what has changed without a write of its own, if anything. Waits for the disk. Whether
