@@ -2,6 +2,8 @@
 #include <infiniband/verbs.h>
 
 #include <cerrno>
+#include <map>
+#include <string>
 
 #include "nicmon/monitor/device_monitor.h"
 #include "nicmon/sim/simulated_rnic.h"
@@ -22,6 +24,7 @@ class DeviceLinksTest : public ::testing::Test {
     shared->verbs = sim_.verbs();
     shared->sysfs = sim_.sysfs();
     shared->sysfs.keep = [this, keep = shared->sysfs.keep](const std::string& path) {
+      ++kept_[path];
       return [this, path, read = keep(path)] {
         last_read_ = path;
         clock_.Advance(read_takes_);
@@ -66,6 +69,7 @@ class DeviceLinksTest : public ::testing::Test {
 
   nicmon::testing::FakeClock clock_;
   std::string last_read_;
+  std::map<std::string, int> kept_;                       // how often, by path
   Duration read_takes_ = std::chrono::microseconds(100);  // each has a turn of its own
   SimulatedRnic sim_{SimulationSpec{{"rdma0"}, 1, 400, false}};
   std::unique_ptr<DeviceMonitor> monitor_;
@@ -117,6 +121,24 @@ TEST_F(DeviceLinksTest, AClosedDeviceHasNone) {
   Settle();
   EXPECT_EQ(Device()->pcie.width, 16U);
   EXPECT_EQ(Port().netdev.carrier_changes, 1U);
+}
+
+TEST_F(DeviceLinksTest, DescriptorsAreKeptWhileTheDeviceIsOpenAndNoLonger) {
+  const std::string width = std::string(kFunction) + "/current_link_width";
+  Settle();
+  Advance(seconds(15));
+  EXPECT_EQ(kept_[width], 1);
+  SimCommand gone;
+  gone.unplug = true;
+  Apply(gone);
+  Settle();
+  SimCommand back;
+  back.plug = true;
+  Apply(back);
+  monitor_->OnDiscovery(DeviceSighting{"rdma0", 1, "uverbs0"});
+  Settle();
+  EXPECT_EQ(Device()->pcie.width, 16U);
+  EXPECT_EQ(kept_[width], 2);
 }
 
 TEST_F(DeviceLinksTest, ARoundThatARenameCutShortIsBegunAnew) {
