@@ -218,7 +218,9 @@ class Run:
         if self.watch.error:
             self.wrong.append(f"Prometheus could not be asked: {self.watch.error!r}")
         for span in self.unexpected():
-            self.wrong.append(f"fired without a cause: {span['key']} {span['texts'].get('summary')}")
+            ended = (span["ended"] or time.monotonic()) - self.begun
+            self.wrong.append(f"fired without a cause: {span['key']}, {span['firing'] - self.begun:.1f} to "
+                              f"{ended:.1f} s: {span['texts'].get('summary')}")
         self.check_texts()
         self.check_pending()
         fired = {span["key"][0] for span in self.watch.spans if span["firing"]}

@@ -7,8 +7,8 @@ lasts `silence` seconds (of the rules' time, divided like them).
 
 import json
 import re
-import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 
@@ -278,11 +278,8 @@ def rollout_phase(nodes, keeper):
             if node is keeper:
                 node.set_port("mlx5_0", 1, "down")
 
-        threads = [threading.Thread(target=one, args=(node,)) for node in nodes]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        with ThreadPoolExecutor(max_workers=4) as pool:  # as maxUnavailable does
+            list(pool.map(one, nodes))
 
     return Phase("nicmon is updated on all nodes", keeper, **down(keeper, "mlx5_0"),
                  unbroken=roll, silence=300)
