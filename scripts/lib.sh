@@ -23,7 +23,7 @@ as_root() {
 
 readonly BUILD_PACKAGES=(g++ cmake ninja-build pkg-config libspdlog-dev prometheus-cpp-dev
   libcpp-httplib-dev nlohmann-json3-dev libcli11-dev libssl-dev libsqlite3-dev zlib1g-dev
-  libibverbs-dev ibverbs-providers)
+  libyaml-cpp-dev libcrypt-dev libibverbs-dev ibverbs-providers)
 
 readonly UNIT_TEST_PACKAGES=(libgtest-dev libgmock-dev libbenchmark-dev ccache python3)
 

@@ -87,8 +87,10 @@ int main(int argc, char** argv) {
   nicmon::PrepareSignals();
   nicmon::NameProcess();
   nicmon::OpenStandardStreams();
-  const nicmon::CommandLine line = nicmon::ReadCommandLine(
-      argc, argv, environ, {{"admin-token-file", nicmon::TokenFileProblem}});
+  const nicmon::CommandLine line =
+      nicmon::ReadCommandLine(argc, argv, environ,
+                              {{"admin-token-file", nicmon::TokenFileProblem},
+                               {"web-config-file", nicmon::WebConfigProblem}});
   if (line.action != nicmon::CommandLine::Action::kRun) {
     Print(line.exit_code == 0 ? STDOUT_FILENO : STDERR_FILENO, line.output);
     return line.exit_code;

@@ -24,7 +24,7 @@ _nicmon_value() {
   local flag=$1 current=$2 words=
   shift 2
   case $flag in
-    --socket | --token-file | --ca-file) _nicmon_files "$current" && return ;;
+    --socket | --token-file | --password-file | --ca-file | --cert | --key) _nicmon_files "$current" && return ;;
     --format) words='nccl ucx' ;;
     --sort) words='pci estimate' ;;
     --type) words='link speed gid lid device mismatch hold' ;;
@@ -39,8 +39,14 @@ _nicmon_ctl() {
     word=${COMP_WORDS[i]}
     if [[ $word == '=' ]]; then continue; fi
     if [[ -n $flag ]]; then
-      case $flag in --socket | --url | --token-file | --ca-file) ask+=("$flag" "$word") ;; esac
+      case $flag in
+        --socket | --url | --token-file | --user | --password-file | --ca-file | --cert | --key)
+          ask+=("$flag" "$word")
+          ;;
+      esac
       flag=''
+    elif [[ $word == --insecure ]]; then
+      ask+=("$word")
     elif [[ $word == --* ]]; then
       # What the command itself takes is not known before the command.
       # shellcheck disable=SC2086

@@ -47,7 +47,7 @@ JournalOptions MakeJournalOptions(const std::shared_ptr<const StateDirectory>& s
 Node::Node(const Config& config)
     : view_options_(MakeViewOptions(config)),
       profile_(config.metrics_profile),
-      reloads_files_(!config.admin_token_file.empty()),
+      reloads_files_(!config.admin_token_file.empty() || !config.web_config_file.empty()),
       hardware_(OpenHardware(config)),
       state_(OpenState(config)),
       holds_(std::make_shared<Holds>(clock_, MakeHoldsHome(state_))),
@@ -74,6 +74,7 @@ std::unique_ptr<HttpServer> Node::MakeServer(const Config& config) {
   options.admin_socket_required = config.admin_socket_given;
   options.admin_token_file = config.admin_token_file;
   options.admin_allow_plaintext = config.admin_allow_plaintext;
+  options.web_config_file = config.web_config_file;
   return std::make_unique<HttpServer>(std::move(options), MakeBackend(), http_stats_);
 }
 

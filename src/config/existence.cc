@@ -51,6 +51,11 @@ Missing FindMissing(const Config& config) {
       return {"admin-token-file", why};
     }
   }
+  if (!config.web_config_file.empty()) {
+    if (auto why = FileProblem(config.web_config_file); !why.empty()) {
+      return {"web-config-file", why};
+    }
+  }
   if (!config.admin_socket_group.empty() && !FindGroup(config.admin_socket_group)) {
     return {"admin-socket-group", "no such group"};
   }

@@ -125,6 +125,11 @@ constexpr Row kRows[] = {
      "bearer tokens for operator routes over TCP, one name:token or name:sha256:HEX a line; "
      "without it these answer 403",
      [](Config& c, const std::string& v, std::string&) { return SetText(c.admin_token_file, v); }},
+    {"web-config-file", "FILE", "",
+     "a YAML file with tls_server_config, http_server_config and basic_auth_users, as of the "
+     "Prometheus exporter toolkit",
+     "TLS, client certificates and passwords for the TCP listener",
+     [](Config& c, const std::string& v, std::string&) { return SetText(c.web_config_file, v); }},
     {"admin-allow-plaintext", "BOOL", "false", kBoolAccepts,
      "allow operator routes over TCP without TLS from other hosts",
      [](Config& c, const std::string& v, std::string&) {

@@ -13,6 +13,7 @@ namespace nicmon::config {
 namespace {
 
 constexpr std::string_view kEnvironmentPrefix = "NICMON_";
+constexpr std::string_view kCtlPrefix = "NICMON_CTL_";  // for the other half of the program
 
 Source FlagSource(const Row& row) {
   return {"flag", "flag --" + std::string(row.name)};
@@ -154,7 +155,7 @@ bool Merge::Environment(const char* const* environment) {
   for (; environment != nullptr && *environment != nullptr; ++environment) {
     const std::string_view entry = *environment;
     const std::string name(entry.substr(0, entry.find('=')));
-    if (name.starts_with(kEnvironmentPrefix) &&
+    if (name.starts_with(kEnvironmentPrefix) && !name.starts_with(kCtlPrefix) &&
         std::find(known.begin(), known.end(), name) == known.end()) {
       config_.warnings.push_back("environment variable " + name + " is not known and ignored");
     }

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
+#include "ctl/endpoint.h"
 #include "ctl/text.h"
 #include "nicmon/base/log.h"
 
@@ -87,8 +88,10 @@ std::string CombinationError(const CommandRow& command, const Invocation& invoca
   if (invocation.Has("socket") && invocation.Has("url")) {
     return "--socket and --url are both given, give one of them";
   }
-  for (const char* flag : {"token-file", "ca-file"}) {
-    if (invocation.Has(flag) && !invocation.Has("url")) {
+  for (const char* flag :
+       {"token-file", "user", "password-file", "ca-file", "cert", "key", "insecure"}) {
+    if (invocation.Has(flag) &&
+        (invocation.Has("socket") || ConnectionSetting(invocation, "url").empty())) {
       return "--" + std::string(flag) + " goes with --url";
     }
   }

@@ -22,7 +22,9 @@ std::unique_ptr<httplib::ClientImpl> MakeHttp(const Endpoint& endpoint) {
   if (!endpoint.tls) {
     return std::make_unique<httplib::ClientImpl>(endpoint.host, endpoint.port);
   }
-  auto http = std::make_unique<httplib::SSLClient>(endpoint.host, endpoint.port);
+  auto http = std::make_unique<httplib::SSLClient>(endpoint.host, endpoint.port, endpoint.cert,
+                                                   endpoint.key);
+  http->enable_server_certificate_verification(!endpoint.insecure);
   if (!endpoint.ca_file.empty()) {
     http->set_ca_cert_path(endpoint.ca_file);
   }
@@ -46,10 +48,19 @@ std::string Problem(const Endpoint& endpoint, httplib::Error error, time_t secon
                                       : ": nobody listens there any more");
     case httplib::Error::SSLConnection:
     case httplib::Error::SSLLoadingCerts:
-      return "no TLS with " + who + ": does it speak TLS, and is --ca-file readable?";
+      return "no TLS with " + who + ": does it speak TLS" +
+             (endpoint.ca_file.empty() ? "" : ", is --ca-file PEM") +
+             (endpoint.cert.empty() ? "" : ", do --cert and --key go together") + "?";
     case httplib::Error::SSLServerVerification:
-      return "the certificate of " + who + " is not trusted: give its authority with --ca-file";
+      return "the certificate of " + who +
+             " is not trusted: give its authority with --ca-file, and its host as the certificate "
+             "has it";
     case httplib::Error::Read:
+      if (endpoint.tls) {
+        return "no answer from " + who + ": " +
+               (endpoint.cert.empty() ? "does it want a certificate of ours (--cert, --key)?"
+                                      : "does it accept our certificate? Its log says why not");
+      }
       return "no answer from " + who + " in " + std::to_string(seconds) + " s";
     default:
       return "asking " + who + " failed: " + httplib::to_string(error);
@@ -68,6 +79,9 @@ class Client::Http {
     httplib::Headers headers = {{"Accept", "application/json"}};
     if (!endpoint.socket.empty()) {
       headers.emplace("Host", "localhost");  // else the path
+    }
+    if (!endpoint.user.empty()) {
+      http->set_basic_auth(endpoint.user, endpoint.password);
     }
     if (!endpoint.token.empty()) {
       headers.emplace("Authorization", "Bearer " + endpoint.token);

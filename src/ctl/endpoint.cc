@@ -4,12 +4,14 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <utility>
 #include <vector>
 
 #include "nicmon/base/errno_text.h"
@@ -122,6 +124,50 @@ std::optional<Endpoint> FindSocket(const Invocation& invocation, std::string* er
   return FirstThatListens(paths, error);
 }
 
+/// What only https has.
+bool TakeTlsSettings(const Invocation& invocation, Endpoint* endpoint, std::string* error) {
+  endpoint->ca_file = ConnectionSetting(invocation, "ca-file");
+  endpoint->cert = ConnectionSetting(invocation, "cert");
+  endpoint->key = ConnectionSetting(invocation, "key");
+  const std::string insecure = ConnectionSetting(invocation, "insecure");
+  endpoint->insecure = insecure == "true" || insecure == "1" || insecure == "yes";
+  if (endpoint->cert.empty() != endpoint->key.empty()) {
+    *error = "--cert and --key go together";
+  }
+  for (const auto& [what, path] :
+       {std::pair{"--ca-file", &endpoint->ca_file}, std::pair{"--cert", &endpoint->cert},
+        std::pair{"--key", &endpoint->key}}) {
+    if (error->empty() && !path->empty() && ::access(path->c_str(), R_OK) != 0) {
+      *error = std::string("cannot read ") + what + " " + *path + ": " + ErrnoText(errno);
+    }
+    if (error->empty() && !endpoint->tls && invocation.Has(std::string(what).substr(2))) {
+      *error = std::string(what) + " goes with an https --url";
+    }
+  }
+  return error->empty();
+}
+
+/// Who we say we are: a token, or a user and a password.
+bool TakeCredentials(const Invocation& invocation, Endpoint* endpoint, std::string* error) {
+  const std::string token_file = ConnectionSetting(invocation, "token-file");
+  const std::string password_file = ConnectionSetting(invocation, "password-file");
+  endpoint->user = ConnectionSetting(invocation, "user");
+  if (!token_file.empty() && !endpoint->user.empty()) {
+    *error = "a token file and a user are both given, give one: a token opens reads too";
+  } else if (endpoint->user.find(':') != std::string::npos) {
+    *error =
+        "--user takes a name alone: a password there could be read by everybody on this "
+        "machine, put it in a file for --password-file";
+  } else if (endpoint->user.empty() != password_file.empty()) {
+    *error = "--user and --password-file go together";
+  } else if (!token_file.empty()) {
+    endpoint->token = ReadToken(token_file, error).value_or("");
+  } else if (!password_file.empty()) {
+    endpoint->password = ReadPassword(password_file, error).value_or("");
+  }
+  return error->empty();
+}
+
 }  // namespace
 
 std::string Endpoint::Name() const {
@@ -189,22 +235,42 @@ std::optional<std::string> ReadToken(const std::string& path, std::string* error
   return std::nullopt;
 }
 
+std::optional<std::string> ReadPassword(const std::string& path, std::string* error) {
+  std::ifstream file(path);
+  std::string line;
+  if (!file || !std::getline(file, line)) {
+    *error = "the password file " + path + (file.is_open() ? " is empty" : " cannot be read");
+    return std::nullopt;
+  }
+  line.erase(line.find_last_not_of('\r') + 1);
+  return line;
+}
+
+std::string ConnectionSetting(const Invocation& invocation, const std::string& flag) {
+  if (invocation.Has(flag)) {
+    return invocation.Get(flag);
+  }
+  std::string name = "NICMON_CTL_";
+  for (const char c : flag) {
+    name += c == '-' ? '_' : static_cast<char>(c - 'a' + 'A');
+  }
+  const char* const variable = std::getenv(name.c_str());
+  return variable == nullptr ? "" : variable;
+}
+
 std::optional<Endpoint> FindEndpoint(const Invocation& invocation, std::string* error) {
-  if (!invocation.Has("url")) {
+  const std::string url = ConnectionSetting(invocation, "url");
+  if (invocation.Has("socket") || url.empty()) {
     return FindSocket(invocation, error);
   }
-  auto endpoint = ParseUrl(invocation.Get("url"));
+  auto endpoint = ParseUrl(url);
   if (!endpoint) {
     *error = "--url is not understood, give http://HOST:PORT or https://HOST:PORT";
     return std::nullopt;
   }
-  endpoint->ca_file = invocation.Get("ca-file");
-  if (invocation.Has("token-file")) {
-    const auto token = ReadToken(invocation.Get("token-file"), error);
-    if (!token) {
-      return std::nullopt;
-    }
-    endpoint->token = *token;
+  if (!TakeTlsSettings(invocation, &*endpoint, error) ||
+      !TakeCredentials(invocation, &*endpoint, error)) {
+    return std::nullopt;
   }
   return endpoint;
 }

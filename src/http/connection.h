@@ -1,12 +1,16 @@
 #pragma once
 
 #include <functional>
+#include <memory>
+#include <mutex>
 #include <string>
 
 #include "http/connection_table.h"
 #include "http/message.h"
 #include "http/request_head.h"
+#include "http/wire.h"
 #include "nicmon/base/clock.h"
+#include "nicmon/base/rate_limit.h"
 #include "nicmon/base/unique_fd.h"
 #include "nicmon/http/http_stats.h"
 
@@ -18,45 +22,49 @@ struct ConnectionLimits {
   Duration write_timeout;    // for a whole reply
 };
 
+/// What all connections of a listener share. Thread-safe where it can be changed.
+struct ConnectionShared {
+  using Handler = std::function<Reply(const Request&)>;
+  /// What a connection of that id speaks TLS by; nullptr: plain. Asked before its first byte.
+  using Tls = std::function<std::shared_ptr<const TlsContext>(uint64_t id)>;
+
+  const Clock clock;  // always the real one: poll() knows no other
+  ConnectionTable table;
+  const ConnectionLimits limits;
+  const Handler handler;
+  const Tls tls;  // empty: always plain
+  const std::shared_ptr<HttpStats> stats;
+  std::mutex refusals_mutex{};  // guards refusals
+  RateLimit refusals{};         // of log lines about handshakes that failed
+};
+
 /// One client on its own thread: reads whole requests under absolute deadlines and byte caps, has
-/// them answered, and writes the replies. Everything waits in poll(), so a shutdown of the socket
-/// from outside ends it at once.
+/// them answered, and writes the replies.
 class Connection {
  public:
-  using Handler = std::function<Reply(const Request&)>;
-
-  /// All references must outlive the object; `id` is its entry in `table`.
-  Connection(UniqueFd fd, Peer peer, uint64_t id, ConnectionTable& table, const Handler& handler,
-             HttpStats& stats, const Clock& clock, const ConnectionLimits& limits);
+  /// `shared` must outlive the object; `id` is its entry in the table.
+  Connection(UniqueFd fd, Peer peer, uint64_t id, ConnectionShared& shared);
   ~Connection();
 
   /// Until the client, a limit, an error or the table's Stop() ends it. Never throws.
   void Serve();
 
  private:
-  enum class Read { kOk, kClosed, kTimeout };
-
-  bool ServeOne(bool first, bool last);
-  /// Reads until buffer_ holds a whole head; `*size` is its length.
-  Read ReadHead(SteadyTime deadline, size_t* size, bool* malformed);
-  Read ReadBody(SteadyTime deadline, size_t end);
-  Read ReadSome(SteadyTime deadline);
-  bool WaitFor(short events, SteadyTime deadline);
-  bool Write(const std::string& bytes, SteadyTime deadline);
+  /// Plain, or with the handshake behind it; false: there is nothing to be served.
+  bool Open(SteadyTime deadline);
+  bool StartTls(const std::shared_ptr<const TlsContext>& context, SteadyTime deadline);
+  bool ServeOne(SteadyTime deadline, bool last);
   bool Answer(const std::string& method, Reply reply, bool close, SteadyTime started);
   void Stream(const Reply& reply, SteadyTime started);
   bool WaitForStream(const ReplyStream& stream);
   void Reject(const std::string& method, const Rejection& rejection);
-  void Drain();
+  void Count(int status, SteadyTime started);
+  SteadyTime now() const { return shared_.clock.steady(); }
 
-  UniqueFd fd_;
-  const Peer peer_;
+  ConnectionShared& shared_;
+  Wire wire_;
+  Peer peer_;
   const uint64_t id_;
-  ConnectionTable& table_;
-  const Handler& handler_;
-  HttpStats& stats_;
-  const Clock& clock_;
-  const ConnectionLimits& limits_;
   std::string buffer_;  // what came in and is not yet part of a served request
 };
 

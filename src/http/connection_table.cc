@@ -66,13 +66,33 @@ bool ConnectionTable::SetState(uint64_t id, State state) {
     entry.state = state;
     entry.since = now;
   }
-  return !entry.shut;
+  const bool replying = state == State::kHandling || state == State::kWriting;
+  return !entry.shut && (!entry.ending || replying);
 }
 
 void ConnectionTable::Remove(uint64_t id) {
   std::lock_guard lock(mutex_);
   entries_.erase(id);
   removed_.notify_all();
+}
+
+void ConnectionTable::EndOthers(uint64_t except) {
+  std::lock_guard lock(mutex_);
+  for (auto& [id, entry] : entries_) {
+    if (id == except) {
+      continue;
+    }
+    entry.ending = true;
+    if (entry.state != State::kHandling && entry.state != State::kWriting) {
+      entry.shut = true;
+      ::shutdown(entry.fd, SHUT_RDWR);
+    }
+  }
+}
+
+bool ConnectionTable::ending(uint64_t id) const {
+  std::lock_guard lock(mutex_);
+  return entries_.at(id).ending;
 }
 
 void ConnectionTable::Stop() {

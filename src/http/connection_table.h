@@ -34,9 +34,16 @@ class ConnectionTable {
   /// Frees a descriptor: shuts down the connection that Admit() would choose, if there is one.
   bool EvictOne();
 
-  /// False when the connection has been shut down by us: nothing more is to be read or written.
+  /// False when the connection has been shut down by us, or has had its last reply: nothing more is
+  /// to be read or written.
   bool SetState(uint64_t id, State state);
   void Remove(uint64_t id);
+
+  /// Ends every connection but `except` (0: none is), because what they were let in by has changed:
+  /// at once, or after the reply that is being made or taken.
+  void EndOthers(uint64_t except);
+  /// Whether the connection has to end with the reply under way.
+  bool ending(uint64_t id) const;
 
   /// Ends reading on every connection at once, and writing too where no reply is being made.
   void Stop();
@@ -50,6 +57,7 @@ class ConnectionTable {
     State state;
     SteadyTime since;  // of the state
     bool shut = false;
+    bool ending = false;  // with the reply under way
   };
   Entry* Victim();
 

@@ -62,14 +62,14 @@ Reply Busy() {
 }  // namespace
 
 Listener::Listener(int fd, bool admin_socket, size_t max_connections, ConnectionLimits limits,
-                   Connection::Handler handler, std::shared_ptr<HttpStats> stats)
-    : fd_(fd),
-      admin_socket_(admin_socket),
-      limits_(limits),
-      handler_(std::move(handler)),
-      stats_(std::move(stats)),
-      clock_(Clock::Real()),
-      table_(max_connections, clock_) {}
+                   ConnectionShared::Handler handler, ConnectionShared::Tls tls,
+                   std::shared_ptr<HttpStats> stats)
+    : fd_(fd), admin_socket_(admin_socket), shared_{Clock::Real(),
+                                                    {max_connections, shared_.clock},
+                                                    limits,
+                                                    std::move(handler),
+                                                    std::move(tls),
+                                                    std::move(stats)} {}
 
 Listener::~Listener() {
   Stop();
@@ -84,7 +84,7 @@ void Listener::Stop() {
   if (thread_.joinable()) {
     thread_.join();
   }
-  table_.Stop();
+  shared_.table.Stop();
 }
 
 void Listener::Run() {
@@ -107,8 +107,8 @@ void Listener::Accept() {
   if (!fd) {
     // Anything else (a client that went away, a signal) concerns one connection at most.
     if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
-      stats_->Rejected("connection_limit");
-      table_.EvictOne();
+      shared_.stats->Rejected("connection_limit");
+      shared_.table.EvictOne();
       pollfd stop{stop_.fd(), POLLIN, 0};
       ::poll(&stop, 1, kPauseWithoutFdsMs);
     }
@@ -119,9 +119,9 @@ void Listener::Accept() {
     ::setsockopt(fd.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
   }
   bool evicted = false;
-  const std::optional<uint64_t> id = table_.Admit(fd.get(), &evicted);
+  const std::optional<uint64_t> id = shared_.table.Admit(fd.get(), &evicted);
   if (evicted || !id) {
-    stats_->Rejected("connection_limit");
+    shared_.stats->Rejected("connection_limit");
   }
   if (!id) {
     AnswerAndClose(std::move(fd), Busy());
@@ -133,15 +133,14 @@ void Listener::Accept() {
 
 void Listener::Serve(UniqueFd fd, const Peer& peer, uint64_t id) {
   // Made before the thread, so that whatever fails takes the entry out of the table.
-  auto connection = std::make_shared<Connection>(std::move(fd), peer, id, table_, handler_, *stats_,
-                                                 clock_, limits_);
+  auto connection = std::make_shared<Connection>(std::move(fd), peer, id, shared_);
   try {
     std::thread([self = shared_from_this(), connection]() mutable {
       connection->Serve();
       connection.reset();  // before `self`, which owns what it refers to
     }).detach();
   } catch (const std::system_error& error) {
-    stats_->Rejected("connection_limit");
+    shared_.stats->Rejected("connection_limit");
     log::Warning("no thread for a connection", {{"error", error.what()}});
   }
 }

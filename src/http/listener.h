@@ -13,16 +13,19 @@ namespace nicmon::http {
 /// own what they touch through `shared_ptr`s, so a handler that hangs never blocks the stop.
 class Listener : public std::enable_shared_from_this<Listener> {
  public:
-  /// `fd` is not owned and must stay open until Stop() has returned.
+  /// `fd` is not owned and must stay open until Stop() has returned. `tls` may be empty.
   Listener(int fd, bool admin_socket, size_t max_connections, ConnectionLimits limits,
-           Connection::Handler handler, std::shared_ptr<HttpStats> stats);
+           ConnectionShared::Handler handler, ConnectionShared::Tls tls,
+           std::shared_ptr<HttpStats> stats);
   ~Listener();
 
   void Start();
   /// Ends accepting (the thread is joined) and shuts the connections down.
   void Stop();
   /// Whether all connections were gone within `timeout`.
-  bool WaitEmpty(Duration timeout) { return table_.WaitEmpty(timeout); }
+  bool WaitEmpty(Duration timeout) { return shared_.table.WaitEmpty(timeout); }
+  /// As ConnectionTable's.
+  void EndOthers(uint64_t except) { shared_.table.EndOthers(except); }
 
  private:
   void Run();
@@ -31,11 +34,7 @@ class Listener : public std::enable_shared_from_this<Listener> {
 
   const int fd_;
   const bool admin_socket_;
-  const ConnectionLimits limits_;
-  const Connection::Handler handler_;
-  const std::shared_ptr<HttpStats> stats_;
-  const Clock clock_;  // always the real one: poll() knows no other
-  ConnectionTable table_;
+  ConnectionShared shared_;
   Waker stop_;
   std::thread thread_;
 };

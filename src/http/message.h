@@ -15,8 +15,10 @@ namespace nicmon::http {
 struct Peer {
   bool admin_socket = false;  // came over the unix socket
   bool loopback = false;      // TCP from this host
-  std::string address;        // numeric, without the port; empty on the unix socket
-  std::optional<uid_t> uid;   // unix socket only, from the kernel
+  bool tls = false;
+  std::string certificate;   // name of its verified certificate; empty without one
+  std::string address;       // numeric, without the port; empty on the unix socket
+  std::optional<uid_t> uid;  // unix socket only, from the kernel
 };
 
 using Headers = std::vector<std::pair<std::string, std::string>>;

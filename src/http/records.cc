@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "http/access.h"
 #include "http/text.h"
 
 namespace nicmon::http {
@@ -78,7 +79,7 @@ void TellRefused(const Service& service, const Request& request, std::string_vie
   event.type = TransitionType::kAudit;
   event.cause = action;
   event.after = "denied";
-  event.note = "from " + request.peer.address;
+  event.note = "from " + PeerName(request.peer);
   event.note += left_out > 0 ? ", after " + std::to_string(left_out) + " that are not listed" : "";
   event.status = status;
   Tell(service, std::move(event));

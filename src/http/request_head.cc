@@ -41,8 +41,8 @@ bool ParseTarget(std::string_view target, Request* request, Rejection* rejection
     }
   }
   // The absolute form is for proxies, but every server has to take it (RFC 9112 §3.2.2).
-  if (target.substr(0, 7) == "http://") {
-    const size_t slash = target.find('/', 7);
+  if (target.starts_with("http://") || target.starts_with("https://")) {
+    const size_t slash = target.find('/', target.find("//") + 2);
     target = slash == std::string_view::npos ? "/" : target.substr(slash);
   }
   if (target.empty() || target.front() != '/') {

@@ -81,6 +81,10 @@ bool Match(std::string_view pattern, const std::vector<std::string>& segments,
 
 }  // namespace
 
+std::span<const Route> Routes() {
+  return kRoutes;
+}
+
 Expected<Matched> FindRoute(const Service& service, const Request& request) {
   auto segments = Segments(request.path);
   if (!segments) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -27,6 +28,9 @@ struct Matched {
   const Route* route = nullptr;
   std::map<std::string, std::string> segments;
 };
+
+/// All of them, those of the simulator too.
+std::span<const Route> Routes();
 
 /// The route of a request's path and method, or 404, or 405 with what is allowed.
 Expected<Matched> FindRoute(const Service& service, const Request& request);

@@ -6,26 +6,44 @@
 #include "http/parameters.h"
 #include "http/records.h"
 #include "http/route_table.h"
+#include "http/routes.h"
 #include "http/service.h"
 #include "nicmon/base/log.h"
 
 namespace nicmon::http {
 namespace {
 
-void LogRefusal(Service& service, const Route& route, const Request& request, int status) {
-  service.stats->AdminAction(std::string(route.name), "denied");
-  service.stats->Rejected(status == 401 ? "unauthorized" : "forbidden");
+const char* ReasonOf(int status) {
+  return status == 401 ? "unauthorized" : status == 429 ? "rate_limit" : "forbidden";
+}
+
+/// `who`: as far as it is verified.
+void LogRefusal(Service& service, const Route& route, const Request& request, const Reply& reply,
+                const std::string& who) {
+  const bool action = route.access == Access::kOperator;
+  if (action) {
+    service.stats->AdminAction(std::string(route.name), "denied");
+  }
+  service.stats->Rejected(ReasonOf(reply.status));
   std::optional<uint64_t> left_out;
   {
     std::lock_guard lock(service.refusals_mutex);
-    left_out = service.refusals.Allow("refused", service.backend.clock.steady());
+    left_out = service.refusals.Allow(action ? "action" : "read", service.backend.clock.steady());
   }
-  if (left_out) {
-    log::Warning("operator request refused", {{"action", std::string(route.name)},
-                                              {"peer", request.peer.address},
-                                              {"status", std::to_string(status)},
-                                              {"left_out", std::to_string(*left_out)}});
-    TellRefused(service, request, route.name, status, *left_out);
+  if (!left_out) {
+    return;
+  }
+  std::vector<log::Field> fields = {{"action", std::string(route.name)},
+                                    {"peer", PeerName(request.peer)},
+                                    {"who", who},
+                                    {"certificate", request.peer.certificate},
+                                    {"status", std::to_string(reply.status)},
+                                    {"left_out", std::to_string(*left_out)}};
+  std::erase_if(fields, [](const log::Field& field) { return field.value.empty(); });
+  log::WriteFields(log::Level::kWarning, action ? "operator request refused" : "request refused",
+                   fields);
+  if (action) {
+    TellRefused(service, request, route.name, reply.status, *left_out);
   }
 }
 
@@ -37,6 +55,7 @@ void LogAction(const Route& route, const Call& call, const Reply& reply) {
   std::vector<log::Field> fields = {{"action", std::string(route.name)},
                                     {"who", call.who},
                                     {"by", call.By()},
+                                    {"peer", call.request.peer.address},
                                     {"device", audit.device},
                                     {"port", audit.port},
                                     {"reason", audit.reason},
@@ -83,11 +102,43 @@ bool IsForeign(const Service& service, const std::string& host) {
          !IsOwnHost(host, service.host_name, service.backend.view().node_name);
 }
 
+/// Who sends it, where that matters, or the reply that says why it is not answered.
+Expected<std::string> Admit(Service& service, const Route& route, const Request& request) {
+  if (route.access == Access::kOpen) {
+    return std::string();
+  }
+  if (route.access == Access::kRead) {
+    auto refused = RefuseRead(service, request);
+    if (refused) {
+      LogRefusal(service, route, request, *refused, "");
+    }
+    return refused ? Expected<std::string>(std::move(*refused)) : std::string();
+  }
+  auto who = AuthorizeOperator(service, request);
+  if (!who) {
+    LogRefusal(service, route, request, who.error, "");
+    return who;
+  }
+  Allowance& allowance = request.peer.admin_socket ? service.socket_actions : service.token_actions;
+  const SteadyTime now = service.backend.clock.steady();
+  // A test drives its simulator as fast as it likes.
+  const auto wait = route.handler == &PostSimulator ? std::nullopt : allowance.Take(*who, now);
+  if (!wait) {
+    return who;
+  }
+  Reply reply = TooMany("too many operator requests by " + *who,
+                        "slow down: a loop over all ports once a second is fine", *wait);
+  LogRefusal(service, route, request, reply, *who);
+  return reply;
+}
+
 Reply RouteRequest(Service& service, const Request& request) {
   auto matched = FindRoute(service, request);
   const bool open = matched && matched->route->access == Access::kOpen;
   const std::string* host = request.Header("host");
-  if (!open && !request.peer.admin_socket && host != nullptr && IsForeign(service, *host)) {
+  // With TLS a browser has seen from the certificate that the name is ours.
+  const bool any_host = open || request.peer.admin_socket || request.peer.tls;
+  if (!any_host && host != nullptr && IsForeign(service, *host)) {
     service.stats->Rejected("foreign_host");
     return ErrorReply(403, "foreign_host", "the Host header does not name this node",
                       "use an address, localhost or the node's own name");
@@ -101,16 +152,22 @@ Reply RouteRequest(Service& service, const Request& request) {
     return ErrorReply(403, "cross_site", "a browser sent this for another site",
                       "operator routes are for curl and scripts");
   }
-  std::string who;
-  if (route.access == Access::kOperator) {
-    auto authorized = AuthorizeOperator(service, request);
-    if (!authorized) {
-      LogRefusal(service, route, request, authorized.error.status);
-      return authorized.error;
-    }
-    who = *authorized;
+  auto who = Admit(service, route, request);
+  return who ? Authorized(service, request, *matched, *who) : who.error;
+}
+
+/// The headers that the web config gives to every reply over TCP, unless the reply has its own.
+void AddConfiguredHeaders(const Service& service, const Request& request, Reply* reply) {
+  if (service.web == nullptr || request.peer.admin_socket) {
+    return;
   }
-  return Authorized(service, request, *matched, who);
+  for (const auto& header : service.web->current()->settings.headers) {
+    const bool own = std::any_of(reply->headers.begin(), reply->headers.end(),
+                                 [&](const auto& one) { return one.first == header.first; });
+    if (!own) {
+      reply->headers.push_back(header);
+    }
+  }
 }
 
 }  // namespace
@@ -135,10 +192,17 @@ Reply TextReply(int status, std::string body) {
   return reply;
 }
 
-Reply Dispatch(Service& service, const Request& request) {
-  if (service.tokens != nullptr) {
-    service.tokens->Poll();
+void LookForChanges(Service& service, uint64_t id) {
+  const Reread tokens = service.tokens == nullptr ? Reread::kUnchanged : service.tokens->Poll();
+  const Reread web = service.web == nullptr ? Reread::kUnchanged : service.web->Poll();
+  const bool taken = tokens == Reread::kTaken || web == Reread::kTaken;
+  if (taken && service.end_connections) {
+    service.end_connections(id);
   }
+}
+
+Reply Dispatch(Service& service, const Request& request) {
+  LookForChanges(service, 0);
   Reply reply;
   try {
     reply = RouteRequest(service, request);
@@ -153,6 +217,7 @@ Reply Dispatch(Service& service, const Request& request) {
     reply.headers.emplace_back("Cache-Control", "no-store");
   }
   reply.headers.emplace_back("X-Content-Type-Options", "nosniff");
+  AddConfiguredHeaders(service, request, &reply);
   return reply;
 }
 

@@ -1,15 +1,9 @@
 // What happens: server-sent events.
+#include "http/access.h"
 #include "http/routes.h"
 #include "http/stream_hub.h"
 
 namespace nicmon::http {
-namespace {
-
-std::string Who(const Peer& peer) {
-  return peer.admin_socket ? "uid=" + (peer.uid ? std::to_string(*peer.uid) : "?") : peer.address;
-}
-
-}  // namespace
 
 Reply GetStream(Call& call) {
   Reply reply;
@@ -18,7 +12,7 @@ Reply GetStream(Call& call) {
   if (call.request.method == "HEAD") {
     return reply;
   }
-  reply.stream = call.service.stream->Join(Who(call.request.peer));
+  reply.stream = call.service.stream->Join(PeerName(call.request.peer));
   if (reply.stream == nullptr) {
     call.service.stats->Rejected("connection_limit");
     reply = ErrorReply(503, "too_many_streams", "there are as many streams as may be",

@@ -58,18 +58,24 @@ std::unique_ptr<http::TokenFile> OpenTokens(const HttpOptions& options, const Cl
              : std::make_unique<http::TokenFile>(options.admin_token_file, clock);
 }
 
+std::unique_ptr<http::WebConfigFile> OpenWebConfig(const HttpOptions& options, const Clock& clock) {
+  return options.web_config_file.empty()
+             ? nullptr
+             : std::make_unique<http::WebConfigFile>(options.web_config_file, clock);
+}
+
 }  // namespace
 
 class HttpServer::Impl {
  public:
   Impl(HttpOptions options, Backend backend, std::shared_ptr<HttpStats> stats)
-      : service_(std::make_shared<http::Service>()) {
-    service_->options = std::move(options);
+      : service_(std::make_shared<http::Service>(std::move(options))) {
     service_->backend = std::move(backend);
     service_->stats = std::move(stats);
     service_->host_name = HostName();
     const HttpOptions& given = service_->options;
     service_->tokens = OpenTokens(given, service_->backend.clock);
+    service_->web = OpenWebConfig(given, service_->backend.clock);
     tcp_ = http::ListenTcp(given.listen_host, given.listen_port, given.fall_back_to_ipv4);
     admin_ = OpenAdminSocket(given);
     service_->about = {service_->backend.version, static_cast<bool>(service_->backend.simulate),
@@ -77,6 +83,11 @@ class HttpServer::Impl {
     service_->stream = std::make_shared<http::StreamHub>(given.stream, service_->backend.view,
                                                          service_->about, service_->stats);
     tcp_listener_ = MakeListener(tcp_.fd.get(), false);
+    service_->end_connections = [listener = std::weak_ptr(tcp_listener_)](uint64_t except) {
+      if (const auto tcp = listener.lock()) {
+        tcp->EndOthers(except);
+      }
+    };
     if (admin_.fd() >= 0) {
       admin_listener_ = MakeListener(admin_.fd(), true);
     }
@@ -111,11 +122,17 @@ class HttpServer::Impl {
   }
 
   void Reload() {
-    if (service_->tokens != nullptr) {
-      service_->tokens->Reload();
+    const bool tokens =
+        service_->tokens != nullptr && service_->tokens->Reload() == http::Reread::kTaken;
+    const bool web = service_->web != nullptr && service_->web->Reload() == http::Reread::kTaken;
+    if (tokens || web) {
+      service_->end_connections(0);
     }
   }
-  bool config_reload_ok() const { return service_->tokens == nullptr || service_->tokens->ok(); }
+  bool config_reload_ok() const {
+    return (service_->tokens == nullptr || service_->tokens->ok()) &&
+           (service_->web == nullptr || service_->web->ok());
+  }
   const std::shared_ptr<http::StreamHub>& stream() const { return service_->stream; }
   const std::string& tcp_address() const { return tcp_.address; }
   const std::string& admin_socket() const { return admin_.path(); }
@@ -131,7 +148,17 @@ class HttpServer::Impl {
         [service = service_](const http::Request& request) {
           return http::Dispatch(*service, request);
         },
-        service_->stats);
+        admin ? http::ConnectionShared::Tls() : TlsInForce(), service_->stats);
+  }
+
+  http::ConnectionShared::Tls TlsInForce() const {
+    if (service_->web == nullptr) {
+      return {};
+    }
+    return [service = service_](uint64_t id) {
+      http::LookForChanges(*service, id);
+      return service->web->current()->tls;
+    };
   }
 
   const std::shared_ptr<http::Service> service_;
@@ -172,6 +199,9 @@ std::string HttpServer::admin_socket() const {
 
 std::string TokenFileProblem(const std::string& path) {
   return http::TokenFile::Problem(path);
+}
+std::string WebConfigProblem(const std::string& path) {
+  return http::WebConfigFile::Problem(path);
 }
 
 }  // namespace nicmon

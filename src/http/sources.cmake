@@ -18,9 +18,12 @@ target_sources(nicmon_core PRIVATE "${page_text}")
 target_sources(
   nicmon_core
   PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/http/access.cc
+          ${CMAKE_CURRENT_SOURCE_DIR}/http/allowance.cc
+          ${CMAKE_CURRENT_SOURCE_DIR}/http/certificate.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/http/connection.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/http/connection_table.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/http/exchange.cc
+          ${CMAKE_CURRENT_SOURCE_DIR}/http/file_watch.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/http/gzip.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/http/http_stats.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/http/json_elements.cc
@@ -33,10 +36,13 @@ target_sources(
           ${CMAKE_CURRENT_SOURCE_DIR}/http/listener.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/http/listening_socket.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/http/lookup.cc
+          ${CMAKE_CURRENT_SOURCE_DIR}/http/openssl_error.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/http/parameters.cc
+          ${CMAKE_CURRENT_SOURCE_DIR}/http/passwords.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/http/records.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/http/render.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/http/request_head.cc
+          ${CMAKE_CURRENT_SOURCE_DIR}/http/request_reader.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/http/route_table.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/http/router.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/http/routes_control.cc
@@ -54,4 +60,11 @@ target_sources(
           ${CMAKE_CURRENT_SOURCE_DIR}/http/text.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/http/text_tables.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/http/times.cc
-          ${CMAKE_CURRENT_SOURCE_DIR}/http/token_file.cc)
+          ${CMAKE_CURRENT_SOURCE_DIR}/http/tls_context.cc
+          ${CMAKE_CURRENT_SOURCE_DIR}/http/tls_names.cc
+          ${CMAKE_CURRENT_SOURCE_DIR}/http/tls_transport.cc
+          ${CMAKE_CURRENT_SOURCE_DIR}/http/token_file.cc
+          ${CMAKE_CURRENT_SOURCE_DIR}/http/transport.cc
+          ${CMAKE_CURRENT_SOURCE_DIR}/http/web_config.cc
+          ${CMAKE_CURRENT_SOURCE_DIR}/http/web_settings.cc
+          ${CMAKE_CURRENT_SOURCE_DIR}/http/wire.cc)

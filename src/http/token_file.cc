@@ -1,26 +1,15 @@
 #include "http/token_file.h"
 
-#include <fcntl.h>
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 
-#include <cerrno>
 #include <stdexcept>
 
 #include "http/text.h"
-#include "nicmon/base/errno_text.h"
 #include "nicmon/base/log.h"
-#include "nicmon/base/unique_fd.h"
 
 namespace nicmon::http {
 namespace {
-
-constexpr auto kPollInterval = std::chrono::seconds(1);
-constexpr size_t kMaxFileBytes = 1024 * 1024;
-
-bool SameTime(const timespec& a, const timespec& b) {
-  return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
-}
 
 bool IsName(std::string_view name) {
   for (const char c : name) {
@@ -42,20 +31,11 @@ bool IsOtherDigest(std::string_view token) {
 
 }  // namespace
 
-bool TokenFile::Signature::operator==(const Signature& other) const {
-  return device == other.device && inode == other.inode && size == other.size &&
-         SameTime(modified, other.modified) && SameTime(changed, other.changed);
-}
-
 TokenFile::Digest TokenFile::Hash(std::string_view token) {
   Digest digest{};
   unsigned int length = 0;
   ::EVP_Digest(token.data(), token.size(), digest.data(), &length, ::EVP_sha256(), nullptr);
   return digest;
-}
-
-TokenFile::Signature TokenFile::SignatureOf(const struct stat& status) {
-  return {status.st_dev, status.st_ino, status.st_size, status.st_mtim, status.st_ctim};
 }
 
 std::string TokenFile::ParseLine(std::string_view line, std::vector<Entry>* entries) {
@@ -105,30 +85,14 @@ std::string TokenFile::ParseLine(std::string_view line, std::vector<Entry>* entr
 }
 
 std::string TokenFile::ReadFile(const std::string& path, std::vector<Entry>* entries,
-                                Signature* signature) {
-  struct stat status {};
-  // Of a file that cannot be opened too: it is complained about once, not at every look.
-  *signature = ::stat(path.c_str(), &status) == 0 ? SignatureOf(status) : Signature{};
-  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!fd || ::fstat(fd.get(), &status) != 0) {
-    return ErrnoText(errno);
-  }
-  // Before the read: a change under way gives another signature next time.
-  *signature = SignatureOf(status);
-  std::string text;
-  std::array<char, 4096> chunk;
-  ssize_t n = 0;
-  while ((n = ::read(fd.get(), chunk.data(), chunk.size())) > 0) {
-    text.append(chunk.data(), static_cast<size_t>(n));
-    if (text.size() > kMaxFileBytes) {
-      return "the file is larger than 1 MiB";
-    }
-  }
-  if (n < 0) {
-    return ErrnoText(errno);
+                                FileSignatures* seen) {
+  std::string unreadable;
+  const auto text = ReadWatched(path, seen, &unreadable);
+  if (!text) {
+    return unreadable;
   }
   size_t number = 0;
-  for (const std::string_view line : Split(text, '\n')) {
+  for (const std::string_view line : Split(*text, '\n')) {
     ++number;
     if (const std::string error = ParseLine(line, entries); !error.empty()) {
       return "line " + std::to_string(number) + ": " + error;
@@ -141,16 +105,17 @@ std::string TokenFile::ReadFile(const std::string& path, std::vector<Entry>* ent
 
 std::string TokenFile::Problem(const std::string& path) {
   std::vector<Entry> entries;
-  Signature signature;
-  return ReadFile(path, &entries, &signature);
+  FileSignatures seen;
+  return ReadFile(path, &entries, &seen);
 }
 
 TokenFile::TokenFile(std::string path, Clock clock)
-    : path_(std::move(path)), clock_(std::move(clock)) {
-  if (const std::string error = ReadFile(path_, &entries_, &signature_); !error.empty()) {
+    : path_(std::move(path)), watch_(std::move(clock)) {
+  FileSignatures seen;
+  if (const std::string error = ReadFile(path_, &entries_, &seen); !error.empty()) {
     throw std::runtime_error("cannot use the admin token file " + path_ + ": " + error);
   }
-  next_poll_ = clock_.steady() + kPollInterval;
+  watch_.Seen(std::move(seen), true);
 }
 
 std::optional<std::string> TokenFile::Check(std::string_view token) {
@@ -165,52 +130,24 @@ std::optional<std::string> TokenFile::Check(std::string_view token) {
   return name;
 }
 
-void TokenFile::Apply() {
+Reread TokenFile::Reload() {
   std::vector<Entry> entries;
-  Signature signature;
-  const std::string error = ReadFile(path_, &entries, &signature);
-  std::lock_guard lock(mutex_);
-  signature_ = signature;
-  ok_ = error.empty();
+  FileSignatures seen;
+  const std::string error = ReadFile(path_, &entries, &seen);
+  const Reread outcome = watch_.Seen(std::move(seen), error.empty());
   if (!error.empty()) {
     log::Warning("admin token file not taken, the last good one stays",
                  {{"file", path_}, {"error", error}});
-    return;
+    return outcome;
   }
-  entries_ = std::move(entries);
-  log::Info("admin token file read",
-            {{"file", path_}, {"tokens", std::to_string(entries_.size())}});
-}
-
-void TokenFile::Reload() {
-  Apply();
-}
-
-bool TokenFile::Poll() {
-  {
-    std::lock_guard lock(mutex_);
-    const SteadyTime now = clock_.steady();
-    if (now < next_poll_) {
-      return false;
-    }
-    next_poll_ = now + kPollInterval;
-  }
-  struct stat status {};
-  const Signature now = ::stat(path_.c_str(), &status) == 0 ? SignatureOf(status) : Signature{};
-  bool changed = false;
-  {
-    std::lock_guard lock(mutex_);
-    changed = !(now == signature_);
-  }
-  if (changed) {
-    Apply();
-  }
-  return changed;
-}
-
-bool TokenFile::ok() const {
+  log::Info("admin token file read", {{"file", path_}, {"tokens", std::to_string(entries.size())}});
   std::lock_guard lock(mutex_);
-  return ok_;
+  entries_ = std::move(entries);
+  return outcome;
+}
+
+Reread TokenFile::Poll() {
+  return watch_.Changed() ? Reload() : Reread::kUnchanged;
 }
 
 }  // namespace nicmon::http

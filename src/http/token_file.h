@@ -1,7 +1,5 @@
 #pragma once
 
-#include <sys/stat.h>
-
 #include <array>
 #include <mutex>
 #include <optional>
@@ -9,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "http/file_watch.h"
 #include "nicmon/base/clock.h"
 
 namespace nicmon::http {
@@ -26,10 +25,10 @@ class TokenFile {
   /// The name of the token, or nullopt. Takes the same time whichever token it is, or none.
   std::optional<std::string> Check(std::string_view token);
   /// Reads the file again now.
-  void Reload();
-  /// Looks whether the file has changed, at most once a second. Whether it was read again.
-  bool Poll();
-  bool ok() const;
+  Reread Reload();
+  /// Reads it again when it has changed; looks at most once a second.
+  Reread Poll();
+  bool ok() const { return watch_.ok(); }
 
  private:
   using Digest = std::array<unsigned char, 32>;
@@ -37,29 +36,16 @@ class TokenFile {
     std::string name;
     Digest digest;
   };
-  struct Signature {
-    dev_t device = 0;
-    ino_t inode = 0;
-    off_t size = -1;
-    timespec modified{}, changed{};
-    bool operator==(const Signature& other) const;
-  };
-
   static Digest Hash(std::string_view token);
-  static Signature SignatureOf(const struct stat& status);
   /// Empty on success, else one line.
   static std::string ReadFile(const std::string& path, std::vector<Entry>* entries,
-                              Signature* signature);
+                              FileSignatures* seen);
   static std::string ParseLine(std::string_view line, std::vector<Entry>* entries);
-  void Apply();
 
   const std::string path_;
-  const Clock clock_;
-  mutable std::mutex mutex_;  // guards all below
+  FileWatch watch_;
+  mutable std::mutex mutex_;  // guards entries_
   std::vector<Entry> entries_;
-  Signature signature_;
-  SteadyTime next_poll_{};
-  bool ok_ = true;
 };
 
 }  // namespace nicmon::http

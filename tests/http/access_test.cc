@@ -135,9 +135,9 @@ TEST_F(Access, AFileThatCannotBeOpenedIsComplainedAboutOnce) {
   path.copy(address.sun_path, sizeof(address.sun_path) - 1);
   const UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   ASSERT_EQ(::bind(socket.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
-  for (const bool read_again : {true, false, false}) {
+  for (const Reread expected : {Reread::kRefused, Reread::kUnchanged, Reread::kUnchanged}) {
     now += std::chrono::seconds(2);
-    EXPECT_EQ(tokens.Poll(), read_again);
+    EXPECT_EQ(tokens.Poll(), expected);
   }
   EXPECT_FALSE(tokens.ok());
   EXPECT_TRUE(tokens.Check("one"));

@@ -1,9 +1,5 @@
 #pragma once
 
-#include <poll.h>
-#include <sys/socket.h>
-
-#include <array>
 #include <chrono>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -23,8 +19,10 @@ class EventSource {
     Json data;
   };
 
-  explicit EventSource(const std::string& target) : client_(target) {
-    client_.Send("GET /api/v1/stream HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  explicit EventSource(const std::string& target) : client_(target) { Ask(""); }
+  EventSource(const std::string& target, const ClientTls& tls, const std::string& headers = "")
+      : client_(target, tls) {
+    Ask(headers);
   }
 
   /// The head of the reply; empty when none comes.
@@ -73,6 +71,9 @@ class EventSource {
   bool WaitClosed() { return client_.WaitClosed(); }
 
  private:
+  void Ask(const std::string& headers) {
+    client_.Send("GET /api/v1/stream HTTP/1.1\r\nHost: localhost\r\n" + headers + "\r\n");
+  }
   std::optional<std::string> Until(const std::string& end) {
     for (;;) {
       if (const size_t at = buffer_.find(end); at != std::string::npos) {
@@ -80,16 +81,9 @@ class EventSource {
         buffer_.erase(0, at + end.size());
         return text;
       }
-      pollfd entry{client_.fd(), POLLIN, 0};
-      std::array<char, 65536> chunk;
-      if (::poll(&entry, 1, 10'000) <= 0) {
+      if (!client_.ReceiveSome(&buffer_)) {
         return std::nullopt;
       }
-      const ssize_t n = ::recv(client_.fd(), chunk.data(), chunk.size(), 0);
-      if (n <= 0) {
-        return std::nullopt;
-      }
-      buffer_.append(chunk.data(), static_cast<size_t>(n));
     }
   }
 

@@ -2,6 +2,8 @@
 
 #include <zlib.h>
 
+#include <csignal>
+
 namespace nicmon::http {
 
 std::string Unpack(const std::string& packed) {
@@ -19,6 +21,7 @@ std::string Unpack(const std::string& packed) {
 }
 
 HttpTest::HttpTest() {
+  std::signal(SIGPIPE, SIG_IGN);  // as the program does: OpenSSL writes with write()
   options_.listen_host = "127.0.0.1";
   options_.listen_port = 0;
   options_.admin_socket = directory_.Path("admin.sock").string();
@@ -58,6 +61,17 @@ RawReply HttpTest::Post(const std::string& path, const std::string& form) {
 std::string HttpTest::WriteFile(const std::string& name, const std::string& text) {
   directory_.File(name, text);
   return directory_.Path(name).string();
+}
+
+std::string HttpTest::WriteWebConfig(const Authority& authority, const std::string& more,
+                                     const std::string& rest, const std::string& name) {
+  const Issued own = authority.Issue(name, "DNS:localhost,IP:127.0.0.1");
+  WriteFile("server.pem", own.cert);
+  WriteFile("server.key", own.key);
+  WriteFile("ca.pem", authority.pem());
+  return WriteFile(
+      "web.yml",
+      "tls_server_config:\n  cert_file: server.pem\n  key_file: server.key\n" + more + rest);
 }
 
 }  // namespace nicmon::http

@@ -31,6 +31,10 @@ class HttpTest : public ::testing::Test {
   const std::string& tcp() const { return tcp_; }
   const std::string& admin() const { return admin_; }
   std::string WriteFile(const std::string& name, const std::string& text);
+  /// A web config with a certificate of `authority` for "localhost"; `more` below
+  /// tls_server_config, `rest` beside it. The path.
+  std::string WriteWebConfig(const Authority& authority, const std::string& more = "",
+                             const std::string& rest = "", const std::string& name = "localhost");
 
   nicmon::testing::TempTree directory_;
   FakeNode node_;

@@ -79,7 +79,7 @@ TEST(Text, Quality) {
 TEST(HttpStats, AllReasonsAreThereFromTheStart) {
   HttpStats stats;
   const auto empty = stats.Read();
-  EXPECT_EQ(empty.rejected.size(), 8U);
+  EXPECT_EQ(empty.rejected.size(), 10U);
   EXPECT_TRUE(empty.requests.empty());
   stats.Request(200, 0.002);
   stats.Request(404, 7);

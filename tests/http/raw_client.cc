@@ -3,6 +3,8 @@
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <openssl/pem.h>
+#include <openssl/ssl.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -56,7 +58,55 @@ RawClient::RawClient(const std::string& target)
   EXPECT_TRUE(connected()) << target << ": " << std::strerror(errno);
 }
 
+void RawClient::FreeSsl::operator()(ssl_st* ssl) const {
+  ::SSL_free(ssl);
+}
+
+RawClient::RawClient(const std::string& target, const ClientTls& tls) : RawClient(target) {
+  SSL_CTX* context = ::SSL_CTX_new(::TLS_client_method());
+  const auto bio = [](const std::string& pem) {
+    return std::unique_ptr<BIO, decltype(&::BIO_free)>(
+        ::BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())), ::BIO_free);
+  };
+  if (!tls.ca.empty()) {
+    X509* authority = ::PEM_read_bio_X509(bio(tls.ca).get(), nullptr, nullptr, nullptr);
+    ::X509_STORE_add_cert(::SSL_CTX_get_cert_store(context), authority);
+    ::X509_free(authority);
+    ::SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nullptr);
+  }
+  if (!tls.own.cert.empty()) {
+    X509* certificate = ::PEM_read_bio_X509(bio(tls.own.cert).get(), nullptr, nullptr, nullptr);
+    EVP_PKEY* key = ::PEM_read_bio_PrivateKey(bio(tls.own.key).get(), nullptr, nullptr, nullptr);
+    EXPECT_EQ(::SSL_CTX_use_certificate(context, certificate), 1);
+    EXPECT_EQ(::SSL_CTX_use_PrivateKey(context, key), 1);
+    ::X509_free(certificate);
+    ::EVP_PKEY_free(key);
+  }
+  ::SSL_CTX_set_max_proto_version(context, tls.max_version);
+  if (!tls.ciphers.empty()) {
+    EXPECT_EQ(::SSL_CTX_set_cipher_list(context, tls.ciphers.c_str()), 1);
+  }
+  ssl_.reset(::SSL_new(context));
+  ::SSL_CTX_free(context);
+  ::SSL_set_alpn_protos(ssl_.get(), reinterpret_cast<const unsigned char*>(tls.alpn.data()),
+                        static_cast<unsigned>(tls.alpn.size()));
+  ::SSL_set_fd(ssl_.get(), fd_.get());
+  secure_ = connected() && ::SSL_connect(ssl_.get()) == 1;
+}
+
+std::string RawClient::ServerName() const {
+  const std::unique_ptr<X509, decltype(&::X509_free)> certificate(
+      ::SSL_get1_peer_certificate(ssl_.get()), ::X509_free);
+  std::array<char, 256> name{};
+  ::X509_NAME_get_text_by_NID(::X509_get_subject_name(certificate.get()), NID_commonName,
+                              name.data(), static_cast<int>(name.size()));
+  return name.data();
+}
+
 bool RawClient::Send(const std::string& bytes) {
+  if (ssl_ != nullptr) {
+    return ::SSL_write(ssl_.get(), bytes.data(), static_cast<int>(bytes.size())) > 0;
+  }
   size_t sent = 0;
   while (sent < bytes.size()) {
     const ssize_t n = ::send(fd_.get(), bytes.data() + sent, bytes.size() - sent, MSG_NOSIGNAL);
@@ -75,11 +125,14 @@ void RawClient::EndSending() {
 bool RawClient::Fill(Clock::time_point deadline) {
   const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now());
   pollfd entry{fd_.get(), POLLIN, 0};
-  if (left.count() <= 0 || ::poll(&entry, 1, static_cast<int>(left.count())) <= 0) {
+  const bool buffered = ssl_ != nullptr && ::SSL_pending(ssl_.get()) > 0;
+  if (left.count() <= 0 || (!buffered && ::poll(&entry, 1, static_cast<int>(left.count())) <= 0)) {
     return false;
   }
   std::array<char, 65536> chunk;
-  const ssize_t n = ::recv(fd_.get(), chunk.data(), chunk.size(), 0);
+  const ssize_t n = ssl_ != nullptr
+                        ? ::SSL_read(ssl_.get(), chunk.data(), static_cast<int>(chunk.size()))
+                        : ::recv(fd_.get(), chunk.data(), chunk.size(), 0);
   if (n <= 0) {
     closed_ = true;
     return false;
@@ -124,6 +177,16 @@ std::optional<RawReply> RawClient::Receive(bool head, Seconds timeout) {
   return reply;
 }
 
+bool RawClient::ReceiveSome(std::string* out, Seconds timeout) {
+  const auto deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(timeout);
+  if (buffer_.empty() && !Fill(deadline)) {
+    return false;
+  }
+  *out += buffer_;
+  buffer_.clear();
+  return true;
+}
+
 bool RawClient::WaitClosed(Seconds timeout) {
   const auto deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(timeout);
   while (Fill(deadline)) {
@@ -132,9 +195,8 @@ bool RawClient::WaitClosed(Seconds timeout) {
   return closed_;
 }
 
-std::optional<RawReply> Ask(const std::string& target, const std::string& method_and_path,
+std::optional<RawReply> Ask(RawClient& client, const std::string& method_and_path,
                             const std::string& headers, const std::string& body) {
-  RawClient client(target);
   const bool has_length = headers.find("Content-Length") != std::string::npos;
   client.Send(method_and_path + " HTTP/1.1\r\nHost: localhost\r\n" + headers +
               (body.empty() || has_length
@@ -142,6 +204,12 @@ std::optional<RawReply> Ask(const std::string& target, const std::string& method
                    : "Content-Length: " + std::to_string(body.size()) + "\r\n") +
               "\r\n" + body);
   return client.Receive(method_and_path.rfind("HEAD ", 0) == 0);
+}
+
+std::optional<RawReply> Ask(const std::string& target, const std::string& method_and_path,
+                            const std::string& headers, const std::string& body) {
+  RawClient client(target);
+  return Ask(client, method_and_path, headers, body);
 }
 
 }  // namespace nicmon::http

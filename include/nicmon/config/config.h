@@ -26,6 +26,7 @@ struct Config {
   std::string admin_socket_group;
   std::string admin_token_file;
   bool admin_allow_plaintext = false;
+  std::string web_config_file;
 
   std::string device_include, device_exclude;  // ECMAScript regular expressions, whole name
   bool all_functions = false;

@@ -19,6 +19,12 @@ struct StreamOptions {
   Duration keep_alive = std::chrono::seconds(15);  // a comment, to find out who is gone
 };
 
+/// How often somebody may do something: in the long run, and at once.
+struct RateOptions {
+  double per_second;
+  double at_once;
+};
+
 struct HttpOptions {
   std::string listen_host = "::";
   uint16_t listen_port = 9879;         // 0: any
@@ -28,6 +34,10 @@ struct HttpOptions {
   bool admin_socket_required = false;  // else an unusable path is replaced, with a warning
   std::string admin_token_file;        // empty: operator routes over TCP answer 403
   bool admin_allow_plaintext = false;
+  std::string web_config_file;         // exporter-toolkit YAML; empty: no TLS, no passwords
+  RateOptions token_rate{20, 100};     // operator requests by one token
+  RateOptions socket_rate{100, 1000};  // and by one user on the admin socket
+  RateOptions refused_rate{1, 20};     // credentials that are wrong, from one address
   Duration command_timeout = std::chrono::seconds(5);
   int max_connections = 64;                             // per listener
   Duration request_timeout = std::chrono::seconds(10);  // from a request's first byte to its last
@@ -49,7 +59,8 @@ class HttpServer {
   void Close();
   /// Close(), then waits at most `timeout` for handlers. Whether all ended.
   bool Stop(Duration timeout);
-  /// Re-reads the token file (SIGHUP; also done when the file changes). The last good one stays.
+  /// Re-reads the token file and the web config file with what it names (SIGHUP; also done when
+  /// one of them changes). The last good ones stay.
   void Reload();
   /// What feeds the event stream; to be told every record, never blocks, may outlive the server.
   std::function<void(std::span<const Transition>)> stream_listener() const;
@@ -66,5 +77,7 @@ class HttpServer {
 
 /// Why the server could not use `path` as its token file, in one line; empty when it can.
 std::string TokenFileProblem(const std::string& path);
+/// The same of a web config file and the certificates it names.
+std::string WebConfigProblem(const std::string& path);
 
 }  // namespace nicmon
