@@ -89,14 +89,7 @@ class Fleet:
         mlx5_tree.make_device(root, 1)
         pci = (port / "../../device").resolve()
         mlx5_tree.write(pci / "current_link_width", "8\n")
-        net = root / "class/net"
-        for member, state in ("eth0", "up"), ("eth1", "down"):
-            mlx5_tree.write(net / member / "operstate", state + "\n")
-            (net / member / "device").symlink_to(pci)
-            (net / "bond0" / f"lower_{member}").mkdir(parents=True)
-        mlx5_tree.write(net / "bond0/bonding/slaves", "eth0 eth1\n")
-        mlx5_tree.write(net / "bond0/carrier_changes", "5\n")
-        mlx5_tree.write(port / "gid_attrs/ndevs/0", "bond0\n")
+        mlx5_tree.make_bond(root, port)
         return root
 
     def scraped(self, expr):

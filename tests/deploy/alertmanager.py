@@ -9,7 +9,6 @@ import json
 import os
 import pathlib
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
@@ -17,9 +16,11 @@ import time
 import urllib.request
 
 HERE = pathlib.Path(__file__).resolve()
+sys.path.insert(0, str(HERE.parents[1] / "testing"))
+from live import free_port, skip, wait_until  # noqa: E402
+
 CONFIGURATION = HERE.parents[2] / "deploy" / "prometheus" / "alertmanager-example.yml"
 RULES = HERE.parents[2] / "deploy" / "prometheus" / "nicmon.rules.yml"
-DEADLINE = 30
 
 
 def alert(name, **labels):
@@ -99,9 +100,7 @@ def with_templates(program):
 
 class Alertmanager:
     def __init__(self, program, directory):
-        with socket.socket() as listener:
-            listener.bind(("127.0.0.1", 0))
-            self.url = "http://127.0.0.1:%d" % listener.getsockname()[1]
+        self.url = f"http://127.0.0.1:{free_port()}"
         self.process = subprocess.Popen(
             [*with_templates(program), f"--config.file={CONFIGURATION}", f"--storage.path={directory}",
              "--web.listen-address=" + self.url[7:], "--cluster.listen-address=", "--log.level=error"])
@@ -117,23 +116,16 @@ class Alertmanager:
         ends = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + seconds))
         self.call("/api/v2/alerts", [{"labels": labels, "endsAt": ends} for labels in alerts])
 
+    def started(self):
+        try:
+            return self.left()[1] == 0
+        except OSError:
+            return False
+
     def left(self):
         """Labels of the alerts that nothing inhibits, and how many there are in all."""
         alerts = self.call("/api/v2/alerts")
         return [each["labels"] for each in alerts if not each["status"]["inhibitedBy"]], len(alerts)
-
-
-def until(condition, what):
-    end = time.monotonic() + DEADLINE
-    while True:
-        try:
-            if condition():
-                return
-        except OSError:
-            pass
-        if time.monotonic() > end:
-            raise AssertionError(what)
-        time.sleep(0.05)
 
 
 def run_case(manager, name, alerts, wanted):
@@ -142,13 +134,14 @@ def run_case(manager, name, alerts, wanted):
 
     manager.send(alerts, 3600)
     try:
-        until(lambda: manager.left()[1] == len(alerts) and sort(manager.left()[0]) == sort(wanted), name)
-    except AssertionError:
+        wait_until(lambda: manager.left()[1] == len(alerts) and sort(manager.left()[0]) == sort(wanted),
+                   name)
+    except RuntimeError:
         print(f"WRONG {name}: left are {manager.left()[0]}, wanted {wanted}")
         return 1
     finally:
         manager.send(alerts, -1)
-        until(lambda: manager.left()[1] == 0, name + ": over")
+        wait_until(lambda: manager.left()[1] == 0, name + ": over")
     print(f"{len(alerts):4} alerts, {len(wanted)} left: {name}")
     return 0
 
@@ -161,8 +154,7 @@ def main():
     program = shutil.which("prometheus-alertmanager") or shutil.which("alertmanager")
     amtool = shutil.which("amtool")
     if not program or not amtool:
-        print("SKIPPED: alertmanager is missing (Debian package prometheus-alertmanager)")
-        return 1 if os.environ.get("CI") == "true" else 77
+        skip("alertmanager is missing (Debian package prometheus-alertmanager)")
     wrong = 0
     subprocess.run([amtool, "check-config", CONFIGURATION], check=True, stdout=subprocess.DEVNULL)
     for name, severity, receiver in ROUTES:
@@ -177,7 +169,7 @@ def main():
     with tempfile.TemporaryDirectory() as directory:
         manager = Alertmanager(program, directory)
         try:
-            until(lambda: manager.left()[1] == 0, "alertmanager starts")
+            wait_until(manager.started, "alertmanager starts")
             wrong += sum(run_case(manager, *case) for case in CASES)
         finally:
             manager.process.terminate()

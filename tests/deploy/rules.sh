@@ -2,13 +2,11 @@
 # Prometheus rules are valid and do what their tests say; none goes without a test.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# shellcheck source=tests/testing/skip.sh
+. "$here/../testing/skip.sh"
 cd "$here/../../deploy/prometheus"
 
-if ! command -v promtool >/dev/null; then
-  echo "SKIPPED: promtool is missing (Debian package prometheus)"
-  if [[ ${CI:-} == true ]]; then exit 1; fi
-  exit 77
-fi
+type -P promtool >/dev/null || skip "promtool is missing (Debian package prometheus)"
 for rules in *.rules.yml; do
   promtool check rules "$rules"
   promtool test rules "${rules%.rules.yml}.test.yml"

@@ -67,14 +67,7 @@ def make_links(root, port):
     pci = (port / "../../device").resolve()
     mlx5_tree.write(pci / "current_link_speed", "16.0 GT/s PCIe\n")
     mlx5_tree.write(pci / "current_link_width", "8\n")
-    net = root / "class/net"
-    for member, state in ("eth0", "up"), ("eth1", "down"):
-        mlx5_tree.write(net / member / "operstate", state + "\n")
-        (net / member / "device").symlink_to(pci)
-        (net / "bond0" / f"lower_{member}").mkdir(parents=True)
-    mlx5_tree.write(net / "bond0/bonding/slaves", "eth0 eth1\n")
-    mlx5_tree.write(net / "bond0/carrier_changes", "5\n")
-    mlx5_tree.write(port / "gid_attrs/ndevs/0", "bond0\n")
+    mlx5_tree.make_bond(root, port)
     device, one = '{device="mlx5_0"}', '{device="mlx5_0",port="1"}'
     return {"nicmon_device_pcie_link_speed_transfers_per_second" + device: 16 * 10**9,
             "nicmon_device_pcie_max_link_speed_transfers_per_second" + device: 32 * 10**9,

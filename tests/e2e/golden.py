@@ -12,19 +12,16 @@ import os
 import pathlib
 import re
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
-import time
 import urllib.request
-from http.client import HTTPConnection
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "testing"))
 import mlx5_tree  # noqa: E402
+from live import DEADLINE, ask, wait_until  # noqa: E402
 
 GOLDEN = pathlib.Path(__file__).parent / "golden"
-DEADLINE = 30  # seconds until a condition that never comes true fails the test
 
 # Values of these depend on time, the machine or the build.
 MASKED = re.compile(
@@ -34,18 +31,6 @@ MASKED = re.compile(
     r"|nicmon_port_stats_age|nicmon_log_suppressed)")
 # So do these labels.
 LABELS = re.compile(r'(version|revision|libibverbs)="[^"]*"')
-
-
-class UnixConnection(HTTPConnection):
-    """HTTP over a unix socket."""
-
-    def __init__(self, path):
-        super().__init__("localhost")
-        self.path = path
-
-    def connect(self):
-        self.sock = socket.socket(socket.AF_UNIX)
-        self.sock.connect(self.path)
 
 
 class Nicmon:
@@ -68,22 +53,14 @@ class Nicmon:
             return reply.read().decode()
 
     def post(self, path, body):
-        connection = UnixConnection(self.socket)
-        connection.request("POST", path, json.dumps(body), {"Content-Type": "application/json"})
-        reply = connection.getresponse()
-        text = reply.read().decode()
-        if reply.status != 200:
-            raise RuntimeError(f"{path}: {reply.status} {text}")
+        ask(self.socket, "POST", path, json.dumps(body))
 
     def wait_for(self, *lines):
-        end = time.monotonic() + DEADLINE
-        while True:
+        def there():
             page = self.scrape()
-            missing = [line for line in lines if "\n" + line + "\n" not in page]
-            if not missing:
-                return
-            if time.monotonic() > end:
-                raise RuntimeError("never came true: " + ", ".join(missing))
+            return all("\n" + line + "\n" in page for line in lines)
+
+        wait_until(there, ", ".join(lines))
 
     def stop(self):
         self.process.terminate()

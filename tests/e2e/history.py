@@ -11,7 +11,9 @@ import subprocess
 import sys
 import tempfile
 
-from stream import ask, flap, wait_for
+# stream has put tests/testing on the path.
+from stream import flap
+from live import ask, wait_until
 
 ROUNDS = 5
 
@@ -23,7 +25,7 @@ class Nicmon:
             [program, "--listen=127.0.0.1:0", "--admin-socket", self.socket, "--simulate=devices=1",
              "--simulate-force", "--state-dir", directory],
             stdout=subprocess.DEVNULL)
-        wait_for(self.serves, "a port that is up")
+        wait_until(self.serves, "a port that is up")
 
     def serves(self):
         try:
@@ -49,10 +51,10 @@ def main():
                 assert nicmon.all("audit")[-len(audit):] == audit or not audit
                 ask(nicmon.socket, "POST", "/api/v1/simulator", json.dumps(
                     flap("down", "polling", "PORT_ERR")))
-                wait_for(lambda: nicmon.all("events")[0]["after"] == "down", "the record of a loss")
+                wait_until(lambda: nicmon.all("events")[0]["after"] == "down", "the record of a loss")
                 ask(nicmon.socket, "POST", "/api/v1/ports/mlx5_0/1/pause?replace=true&by=ann&reason=r%d"
                     % number)
-                wait_for(lambda: nicmon.all("audit")[0]["reason"] == "r%d" % number, "its audit")
+                wait_until(lambda: nicmon.all("audit")[0]["reason"] == "r%d" % number, "its audit")
                 events, audit = nicmon.all("events"), nicmon.all("audit")
             finally:
                 nicmon.kill()

@@ -5,21 +5,19 @@ Both read the same sysfs tree; each series of node_exporter's infiniband collect
 of nicmon's series that docs/metrics.md maps it to.
 """
 
-import os
 import pathlib
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
-import time
 import urllib.request
 
 ROOT = pathlib.Path(__file__).parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests/testing"))
+import live  # noqa: E402
 import mlx5_tree  # noqa: E402
 
-DEADLINE = 30  # seconds until a condition that never comes true fails the test
 DEVICES = 3
 # Rows of docs/metrics.md with a name of each.
 PAIR = re.compile(r"\| `(nicmon_\w+)` \|.*`(node_infiniband_\w+)`")
@@ -39,21 +37,20 @@ class Program:
 
     def scrape(self, metric):
         """Series -> value, as soon as the page has the metric for every device."""
-        end = time.monotonic() + DEADLINE
-        while True:
+        def page():
             try:
                 with urllib.request.urlopen(self.url) as reply:
-                    page = reply.read().decode()
+                    text = reply.read().decode()
             except OSError:  # node_exporter says where it will listen before it does
-                page = ""
-            if page.count(f"\n{metric}{{") >= DEVICES:
-                return dict(line.rsplit(" ", 1) for line in page.splitlines() if line[0] != "#")
-            if time.monotonic() > end:
-                raise RuntimeError(f"{metric} does not show")
+                return None
+            return text if text.count(f"\n{metric}{{") >= DEVICES else None
+
+        lines = live.wait_until(page, f"{metric} shows").splitlines()
+        return dict(line.rsplit(" ", 1) for line in lines if line[0] != "#")
 
     def stop(self):
         self.process.terminate()
-        self.process.wait(DEADLINE)
+        self.process.wait(live.DEADLINE)
 
 
 def scrape_both(nicmon, node_exporter, tree):
@@ -61,16 +58,18 @@ def scrape_both(nicmon, node_exporter, tree):
     ours = Program([nicmon, "--listen=127.0.0.1:0", "--admin-socket=none", "--simulate-force",
                     f"--simulate=names={names}", f"--sysfs-root={tree}",
                     "--metrics-profile=full"], r" serving listen=\S+:(\d+)")
-    port = 20000 + os.getpid() % 20000
-    theirs = Program([node_exporter, f"--path.sysfs={tree}", "--collector.disable-defaults",
-                      "--collector.infiniband", f"--web.listen-address=127.0.0.1:{port}"],
-                     rf"address=127\.0\.0\.1:({port})")
     try:
-        return (ours.scrape("nicmon_port_stats_age_seconds"),
-                theirs.scrape("node_infiniband_state_id"))
+        port = live.free_port()
+        theirs = Program([node_exporter, f"--path.sysfs={tree}", "--collector.disable-defaults",
+                          "--collector.infiniband", f"--web.listen-address=127.0.0.1:{port}"],
+                         rf"address=127\.0\.0\.1:({port})")
+        try:
+            return (ours.scrape("nicmon_port_stats_age_seconds"),
+                    theirs.scrape("node_infiniband_state_id"))
+        finally:
+            theirs.stop()
     finally:
         ours.stop()
-        theirs.stop()
 
 
 def labels(series):
@@ -102,8 +101,7 @@ def main():
     nicmon = sys.argv[1]
     node_exporter = sys.argv[2] if len(sys.argv) > 2 else "prometheus-node-exporter"
     if shutil.which(node_exporter) is None:
-        print("SKIPPED: prometheus-node-exporter is missing (Debian package of that name)")
-        return 1 if os.environ.get("CI") == "true" else 77
+        live.skip("prometheus-node-exporter is missing (Debian package of that name)")
     with tempfile.TemporaryDirectory() as directory:
         mlx5_tree.make_tree(directory, DEVICES)
         # Beyond what a double holds exactly.

@@ -7,30 +7,19 @@ has, in its order, end with the state that /api/v1/ports shows, and be let go at
 
 import json
 import os
-import socket
+import pathlib
 import subprocess
 import sys
 import tempfile
 import threading
 import time
-from http.client import HTTPConnection
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "testing"))
+from live import UnixConnection, ask, wait_until  # noqa: E402
 
 CLIENTS = 20
 FLAPS = 1000
 DEADLINE = 60
-
-
-class UnixConnection(HTTPConnection):
-    """HTTP over a unix socket."""
-
-    def __init__(self, path):
-        super().__init__("localhost", timeout=DEADLINE)
-        self.path = path
-
-    def connect(self):
-        self.sock = socket.socket(socket.AF_UNIX)
-        self.sock.settimeout(DEADLINE)
-        self.sock.connect(self.path)
 
 
 class Client(threading.Thread):
@@ -67,22 +56,6 @@ class Client(threading.Thread):
             self.port = data["port"]
 
 
-def ask(path, method, url, body=None):
-    connection = UnixConnection(path)
-    connection.request(method, url, body)
-    reply = connection.getresponse()
-    text = reply.read()
-    assert reply.status == 200, (url, reply.status, text)
-    return json.loads(text)
-
-
-def wait_for(condition, what):
-    end = time.monotonic() + DEADLINE
-    while not condition():
-        assert time.monotonic() < end, "never came true: " + what
-        time.sleep(0.01)
-
-
 def history(path):
     """All records, oldest first."""
     events, url = [], "/api/v1/events?limit=1000"
@@ -106,19 +79,19 @@ def main():
         [sys.argv[1], "--listen=127.0.0.1:0", "--admin-socket", path, "--simulate=devices=2",
          "--simulate-force", *sys.argv[2:]], stdout=subprocess.DEVNULL)
     try:
-        wait_for(lambda: os.path.exists(path), "the admin socket")
-        wait_for(lambda: ask(path, "GET", "/api/v1/node")["ports_up"] == 2, "two ports up")
+        wait_until(lambda: os.path.exists(path), "the admin socket")
+        wait_until(lambda: ask(path, "GET", "/api/v1/node")["ports_up"] == 2, "two ports up")
         clients = [Client(path) for _ in range(CLIENTS)]
         for client in clients:
             client.start()
-        wait_for(lambda: all(client.snapshots == 1 for client in clients), "a snapshot for each")
+        wait_until(lambda: all(client.snapshots == 1 for client in clients), "a snapshot for each")
         for _ in range(FLAPS):
             ask(path, "POST", "/api/v1/simulator", json.dumps(
                 [flap("down", "polling", "PORT_ERR"), flap("active", "link_up", "PORT_ACTIVE")]))
         port = ask(path, "POST", "/api/v1/ports/mlx5_0/1/requery")["after"]
         last = history(path)[-1]["seq"]
-        wait_for(lambda: all(client.seqs and client.seqs[-1] >= last for client in clients),
-                 "the last record at each client")
+        wait_until(lambda: all(client.seqs and client.seqs[-1] >= last for client in clients),
+                   "the last record at each client", DEADLINE)
         told = [event["seq"] for event in history(path)]
         for client in clients:
             assert client.snapshots == 1, "records were lost"

@@ -1,4 +1,5 @@
-"""A simulated nicmon and a real Prometheus, for tests of what works on their data."""
+"""A simulated nicmon and a real Prometheus, and what a test needs to talk to them or to say that it
+cannot."""
 
 import json
 import os
@@ -6,12 +7,20 @@ import pathlib
 import re
 import socket
 import subprocess
+import sys
 import time
 import urllib.error
 import urllib.parse
 import urllib.request
+from http.client import HTTPConnection
 
 DEADLINE = 30  # seconds until a condition that never comes true fails the test
+
+
+def skip(why):
+    """Ends the test with 77, as tests/testing/skip.sh does."""
+    print(f"SKIPPED: {why}")
+    sys.exit(1 if os.environ.get("CI") == "true" else 77)
 
 
 def wait_until(condition, what, deadline=DEADLINE):
@@ -20,7 +29,7 @@ def wait_until(condition, what, deadline=DEADLINE):
     while not (answer := condition()):
         if time.monotonic() > end:
             raise RuntimeError(f"never came true: {what}")
-        time.sleep(0.1)
+        time.sleep(0.02)
     return answer
 
 
@@ -28,6 +37,38 @@ def free_port():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
+
+
+class UnixConnection(HTTPConnection):
+    """HTTP over a unix socket."""
+
+    def __init__(self, path):
+        super().__init__("localhost", timeout=DEADLINE)
+        self.path = path
+
+    def connect(self):
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.settimeout(DEADLINE)
+        self.sock.connect(self.path)
+
+
+def ask(path, method, url, body=None):
+    """The JSON that nicmon answers on its admin socket."""
+    connection = UnixConnection(path)
+    connection.request(method, url, body, {"Content-Type": "application/json"} if body else {})
+    reply = connection.getresponse()
+    text = reply.read()
+    assert reply.status == 200, (url, reply.status, text)
+    return json.loads(text)
+
+
+def _started(process, condition, what):
+    """As wait_until(); a process of which it never becomes true is not left behind."""
+    try:
+        return wait_until(condition, what)
+    except BaseException:
+        _stop(process)
+        raise
 
 
 def _stop(process):
@@ -57,7 +98,7 @@ class Nicmon:
                 raise RuntimeError(f"nicmon ended: {log.read_text(errors='replace')}")
             return re.search(r" serving listen=(\S+)", log.read_text(errors="replace"))
 
-        self.address = wait_until(serving, "nicmon serves")[1]
+        self.address = _started(self.process, serving, "nicmon serves")[1]
 
     def scrape(self):
         with urllib.request.urlopen(f"http://{self.address}/metrics") as reply:
@@ -106,7 +147,7 @@ class Prometheus:
             except OSError:
                 return False
 
-        wait_until(ready, "prometheus is ready")
+        _started(self.process, ready, "prometheus is ready")
 
     def get(self, path, **parameters):
         """The data of an answer; an error of Prometheus is a ValueError with its words."""

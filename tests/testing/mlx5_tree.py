@@ -58,6 +58,18 @@ def make_device(root, number, hw_counters=True):
     return port
 
 
+def make_bond(root, port):
+    """bond0 above a port: its member eth0 is up, eth1 is down, and its carrier has changed five times."""
+    net = pathlib.Path(root) / "class/net"
+    for member, state in ("eth0", "up"), ("eth1", "down"):
+        write(net / member / "operstate", state + "\n")
+        (net / member / "device").symlink_to((port / "../../device").resolve())
+        (net / "bond0" / f"lower_{member}").mkdir(parents=True)
+    write(net / "bond0/bonding/slaves", "eth0 eth1\n")
+    write(net / "bond0/carrier_changes", "5\n")
+    write(port / "gid_attrs/ndevs/0", "bond0\n")
+
+
 def make_tree(root, devices, hw_counters=True):
     """A tree of that many devices; the names of them."""
     for number in range(devices):

@@ -3,11 +3,13 @@
 import json
 import os
 import pathlib
-import socket
 import ssl
 import subprocess
-import time
+import sys
 import urllib.request
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "testing"))
+from live import free_port, wait_until  # noqa: E402
 
 TOKEN = "a-token-of-this-run-only"
 
@@ -37,12 +39,6 @@ ADMISSION = {
         }
     ],
 }
-
-
-def free_port():
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
 
 
 class Server:
@@ -89,7 +85,11 @@ class Server:
             "--admission-control-config-file=admission.json",
         )
         self.kubeconfig.write_text(json.dumps(self._config()))
-        self._wait_until_ready()
+        try:
+            self._wait_until_ready()
+        except BaseException:
+            self.__exit__()
+            raise
         return self
 
     def _config(self):
@@ -106,16 +106,18 @@ class Server:
     def _wait_until_ready(self):
         unchecked = ssl._create_unverified_context()
         headers = {"Authorization": "Bearer " + TOKEN}
-        end = time.monotonic() + 120
-        while True:
+        request = urllib.request.Request(self.url + "/readyz", headers=headers)
+
+        def ready():
+            if ended := [process.args[0] for process in self._processes if process.poll() is not None]:
+                raise RuntimeError("ended: %s" % ended)
             try:
-                request = urllib.request.Request(self.url + "/readyz", headers=headers)
                 with urllib.request.urlopen(request, timeout=5, context=unchecked):
-                    return
+                    return True
             except OSError:
-                if time.monotonic() > end or any(p.poll() is not None for p in self._processes):
-                    raise
-                time.sleep(0.2)
+                return False
+
+        wait_until(ready, "kube-apiserver is ready", 120)
 
     def __exit__(self, *_):
         ended = [process.args[0] for process in self._processes if process.poll() is not None]

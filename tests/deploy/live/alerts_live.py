@@ -22,9 +22,9 @@ import phases as fault
 from nodes import Node
 from prom import RULES, Scraper, Watch
 
-# Of tests/testing, which those two have put on the path.
+# Of tests/testing, which those have put on the path.
 import mlx5_tree
-from live import wait_until
+from live import skip, wait_until
 
 
 class Run:
@@ -194,7 +194,6 @@ class Run:
         for span in self.watch.spans:
             if span["firing"] and span["key"][0] in waits and not span["pending"]:
                 self.wrong.append(f"{span['key']} fired without having been pending")
-    
 
     def go(self):
         self.start()
@@ -255,8 +254,7 @@ def main():
     given = arguments.parse_args()
     prometheus = shutil.which("prometheus")
     if not prometheus:
-        print("SKIPPED: prometheus is missing (Debian package prometheus)")
-        return 1 if os.environ.get("CI") == "true" else 77
+        skip("prometheus is missing (Debian package prometheus)")
     with tempfile.TemporaryDirectory() as directory:
         run = Run(os.path.abspath(given.nicmon), prometheus, directory, given.fast, given.healthy)
         try:

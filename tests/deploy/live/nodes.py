@@ -6,10 +6,8 @@ import pathlib
 import subprocess
 import sys
 
-TESTS = pathlib.Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(TESTS / "e2e"), str(TESTS / "testing")]
-from live import free_port, wait_until  # noqa: E402
-from stream import ask  # noqa: E402
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "testing"))
+from live import ask, free_port, wait_until  # noqa: E402
 
 
 class Node:
