@@ -320,6 +320,18 @@ TEST(Process, AServiceManagerThatIsGoneIsNoProblem) {
   }
 }
 
+TEST(Process, AWebConfigThatCannotBeUsedStopsTheStart) {
+  const TempDir dir;
+  const std::string file = dir.Write("web.yml", "basic_auth_users:\n  ann: hunter2\n");
+  for (const char* mode : {"--check-config", "--admin-socket=none"}) {
+    Child child(Simulated({mode, "--web-config-file=" + file}));
+    EXPECT_EQ(child.Wait(kLong), 2);
+    EXPECT_THAT(child.Output(), HasSubstr("web.yml\" is not accepted (line 2: user \"ann\": not a "
+                                          "bcrypt hash"));
+    EXPECT_EQ(child.Output().find("hunter2"), std::string::npos);
+  }
+}
+
 TEST(Process, HupReadsTheTokenFileAgain) {
   const TempDir dir;
   const std::string file = dir.Write("tokens", "ann:old-token\n");

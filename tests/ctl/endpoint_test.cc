@@ -17,6 +17,7 @@
 #include "ctl/check.h"
 #include "ctl/ctl_run.h"
 #include "ctl/sse.h"
+#include "http/certificates.h"
 
 namespace nicmon {
 namespace {
@@ -152,6 +153,63 @@ TEST(CtlEndpoint, OverTcpReadsAreOpenAndOperatorsNeedAToken) {
   EXPECT_EQ(Ctl({"pause", "mlx5_0/1", "--reason=x", url, "--token-file=" + tokens}).code, 0);
   EXPECT_THAT(daemon.Ctl({"holds", "--json"}).out, HasSubstr(R"("by":"token=ops")"));
   EXPECT_EQ(Ctl({"holds", url, "--token-file=" + dir.path() + "/none"}).code, 2);
+}
+
+TEST(CtlEndpoint, OverTlsWithCertificatesAndPasswords) {
+  const TempDir dir;
+  const http::Authority authority;
+  const http::Issued server = authority.Issue("localhost", "IP:127.0.0.1");
+  const http::Issued client = authority.Issue("ann", "");
+  dir.Write("cert.pem", server.cert);
+  dir.Write("key.pem", server.key);
+  const std::string ca = dir.Write("ca.pem", authority.pem());
+  const std::string config = dir.Write(
+      "web.yml",
+      "tls_server_config:\n  cert_file: cert.pem\n  key_file: key.pem\n  client_ca_file: ca.pem\n"
+      "  client_auth_type: VerifyClientCertIfGiven\nbasic_auth_users:\n"
+      "  user: $2b$04$r23obX5hmfO1v8fGP1vOjOYo6ybUXTejKH4BAPNmAX5a7IOx1/6U.\n");
+  const std::string tokens = dir.Write("tokens", "ops:correct-horse-battery\n");
+  Daemon daemon(
+      {"--simulate=devices=2", "--admin-token-file=" + tokens, "--web-config-file=" + config});
+  const std::string url = "--url=https" + daemon.url().substr(4);
+  const auto error = [&](const testing::Strings& more) {
+    testing::Strings arguments = {"ports", url};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const CtlResult result = Ctl(arguments);
+    EXPECT_EQ(result.code, result.err.empty() ? 0 : 2);
+    return result.err;
+  };
+  const std::string trust = "--ca-file=" + ca;
+  EXPECT_THAT(error({}), HasSubstr("is not trusted: give its authority with --ca-file"));
+  EXPECT_THAT(error({trust}), HasSubstr("reads need a password"));
+  EXPECT_THAT(error({"--insecure"}), HasSubstr("reads need a password"));
+  const std::string right = "--password-file=" + dir.Write("right", "right\n");
+  EXPECT_EQ(error({trust, "--user=user", right}), "");
+  EXPECT_THAT(error({trust, "--user=user", "--password-file=" + dir.Write("wrong", "wrong\n")}),
+              HasSubstr("do not go together"));
+  const std::string cert = "--cert=" + dir.Write("own.pem", client.cert);
+  const std::string key = "--key=" + dir.Write("own.key", client.key);
+  EXPECT_EQ(error({trust, cert, key}), "");
+  EXPECT_EQ(error({trust, "--token-file=" + tokens}), "");
+  EXPECT_EQ(
+      Ctl({"pause", "mlx5_0/1", "--reason=x", url, trust, cert, key, "--token-file=" + tokens})
+          .code,
+      0);
+  EXPECT_THAT(daemon.Ctl({"holds", "--json"}).out, HasSubstr(R"("by":"token=ops cert=ann")"));
+  EXPECT_THAT(error({trust, cert}), HasSubstr("--cert and --key go together"));
+  EXPECT_THAT(error({"--ca-file=/none"}), HasSubstr("cannot read --ca-file /none: ENOENT"));
+  EXPECT_THAT(error({trust, "--user=user"}), HasSubstr("--user and --password-file go together"));
+  EXPECT_THAT(error({trust, "--user=user:right", right}), HasSubstr("takes a name alone"));
+  EXPECT_THAT(error({trust, "--user=user", right, "--token-file=" + tokens}),
+              HasSubstr("give one"));
+  const std::string plain = "--url=" + daemon.url();
+  EXPECT_THAT(Ctl({"ports", plain}).err, HasSubstr("use https://"));
+  EXPECT_THAT(Ctl({"ports", plain, trust}).err, HasSubstr("goes with an https --url"));
+  const testing::Strings variables = {"NICMON_CTL_URL=https" + daemon.url().substr(4),
+                                      "NICMON_CTL_CA_FILE=" + ca, "NICMON_CTL_USER=user",
+                                      "NICMON_CTL_PASSWORD_FILE=" + dir.path() + "/right"};
+  EXPECT_EQ(Ctl({"ports"}, variables).code, 0);
+  EXPECT_THAT(Ctl({"ports", "--socket=/none"}, variables).err, HasSubstr("/none"));
 }
 
 TEST(CtlEndpoint, NobodyAtTheUrl) {

@@ -5,7 +5,9 @@ if(TARGET nicmon)
               ${CMAKE_CURRENT_SOURCE_DIR}/ctl/deploy_test.cc
               ${CMAKE_CURRENT_SOURCE_DIR}/ctl/endpoint_test.cc
               ${CMAKE_CURRENT_SOURCE_DIR}/ctl/usage_test.cc
-              ${CMAKE_CURRENT_SOURCE_DIR}/app/child.cc)
+              ${CMAKE_CURRENT_SOURCE_DIR}/app/child.cc
+              ${CMAKE_CURRENT_SOURCE_DIR}/http/certificates.cc)
+  target_link_libraries(ctl_test PRIVATE OpenSSL::SSL)
   target_compile_definitions(ctl_test PRIVATE NICMON_PROGRAM="$<TARGET_FILE:nicmon>"
                                               NICMON_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
                                               NICMON_BUILD_DIR="${PROJECT_BINARY_DIR}"
