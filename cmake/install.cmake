@@ -10,8 +10,8 @@ install(DIRECTORY deploy/slurm deploy/node-problem-detector
         DESTINATION "${CMAKE_INSTALL_DOCDIR}/examples" USE_SOURCE_PERMISSIONS)
 install(DIRECTORY deploy/prometheus DESTINATION "${CMAKE_INSTALL_DATADIR}/nicmon"
         PATTERN "*.test.yml" EXCLUDE)
-install(DIRECTORY dashboards DESTINATION "${CMAKE_INSTALL_DATADIR}/nicmon"
-        FILES_MATCHING PATTERN "*.json")
+install(FILES dashboards/rdma-fleet.json dashboards/rdma-node.json
+        DESTINATION "${CMAKE_INSTALL_DATADIR}/nicmon/dashboards")
 
 # systemd finds units below every prefix it knows under lib/, whatever the library directory is.
 set(NICMON_PROGRAM "${CMAKE_INSTALL_FULL_BINDIR}/nicmon")
