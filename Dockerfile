@@ -15,7 +15,8 @@ RUN /src/deploy/image/build-rdma-core "$RDMA_CORE_SUITE" "$RDMA_CORE_MINIMUM" /o
 FROM ${BASE} AS build
 ENV DEBIAN_FRONTEND=noninteractive
 COPY scripts/lib.sh /src/scripts/
-RUN bash -euc '. /src/scripts/lib.sh; install_packages "${BUILD_PACKAGES[@]}" "${UNIT_TEST_PACKAGES[@]}" dpkg-dev file'
+RUN bash -euc '. /src/scripts/lib.sh; \
+    install_packages "${BUILD_PACKAGES[@]}" "${UNIT_TEST_PACKAGES[@]}" dpkg-dev file'
 COPY . /src
 ARG REVISION=unknown
 # -O2 as Debian's own packages; the tests themselves are not optimised, which halves their build.

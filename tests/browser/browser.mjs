@@ -49,7 +49,8 @@ export async function openLive(browser, node, options) {
 }
 
 /** The line of a port. */
-export const line = (page, name) => page.locator('tbody.port').filter({has: page.getByRole('button', {name, exact: true})});
+export const line = (page, name) =>
+    page.locator('tbody.port').filter({has: page.getByRole('button', {name, exact: true})});
 
 export async function assertNoSideways(page) {
   const widths = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
@@ -60,6 +61,7 @@ export async function assertNoSideways(page) {
 export async function assertAccessible(page) {
   await page.evaluate(axe);
   const {violations} = await page.evaluate(() => axe.run());
-  const found = violations.map(({id, nodes}) => `${id}: ${nodes.slice(0, 3).map(({html, failureSummary}) => `${html} ${failureSummary}`)}`);
+  const told = ({html, failureSummary}) => `${html} ${failureSummary}`;
+  const found = violations.map(({id, nodes}) => `${id}: ${nodes.slice(0, 3).map(told)}`);
   assert.deepEqual(found, []);
 }

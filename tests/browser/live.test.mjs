@@ -1,20 +1,10 @@
 // The page follows the node.
 import assert from 'node:assert/strict';
 import http from 'node:http';
-import {after, before, test} from 'node:test';
-import {launch, line, open, openLive} from './browser.mjs';
-import {Node, until} from './node.mjs';
-
-let browser;
-let node;
-before(async () => {
-  browser = await launch();
-  node = await Node.start('devices=16,speed=400');
-});
-after(async () => {
-  await browser.close();
-  await node.remove();
-});
+import {test} from 'node:test';
+import {line, open, openLive} from './browser.mjs';
+import {browser, node} from './fixture.mjs';
+import {until} from './node.mjs';
 
 const countText = async (page) => (await page.locator('#count').textContent()).trim();
 const first = (page) => page.locator('tbody.port .open bdi').first().textContent();

@@ -25,7 +25,12 @@ export class Node {
     node.socket = join(node.directory, 'admin.sock');
     node.args = [`--simulate=${simulate}`, '--simulate-force', '--admin-socket', node.socket,
       '--state-dir', node.directory, '--node-name', 'gpu-17', ...args];
-    await node.run(port);
+    try {
+      await node.run(port);
+    } catch (error) {
+      await node.remove();
+      throw error;
+    }
     return node;
   }
 

@@ -1,20 +1,10 @@
 // The page in the hands of people: on a phone, with a keyboard, with names that mean harm.
 import assert from 'node:assert/strict';
 import {execFileSync} from 'node:child_process';
-import {after, before, test} from 'node:test';
-import {assertAccessible, assertNoSideways, launch, line, open, openLive} from './browser.mjs';
+import {test} from 'node:test';
+import {assertAccessible, assertNoSideways, line, open, openLive} from './browser.mjs';
+import {browser, node} from './fixture.mjs';
 import {breakThings, Node, until} from './node.mjs';
-
-let browser;
-let node;
-before(async () => {
-  browser = await launch();
-  node = await Node.start('devices=16,speed=400');
-});
-after(async () => {
-  await browser.close();
-  await node.remove();
-});
 
 const sizes = [[390, 844], [1280, 800], [1920, 1080]];
 
@@ -49,7 +39,8 @@ test('with a bit of everything broken, by day and by night', async () => {
   assert.match(await line(page, 'mlx5_7/1').innerText(), /200 of 400 Gb\/s/);
   assert.match(await line(page, 'mlx5_9/1').innerText(), /stuck in query_port/);
   // Without colour: each state has its own sign.
-  const signs = await page.locator('tbody.port .open > svg:nth-child(2) use').evaluateAll((uses) => uses.map((use) => use.getAttribute('href')));
+  const signs = await page.locator('tbody.port .open > svg:nth-child(2) use')
+      .evaluateAll((uses) => uses.map((use) => use.getAttribute('href')));
   assert.equal(new Set(signs).size, new Set(order).size);
   await page.done();
 });
@@ -79,7 +70,8 @@ test('with the keyboard alone', async () => {
   await page.locator('.detail code', {hasText: 'curl -sS --unix-socket'}).first().waitFor();
   await page.keyboard.press('Tab');
   await page.keyboard.press('Tab');
-  assert.equal(await page.evaluate(() => document.activeElement.getAttribute('aria-label')), 'Copy: Ask the hardware now');
+  assert.equal(await page.evaluate(() => document.activeElement.getAttribute('aria-label')),
+      'Copy: Ask the hardware now');
   await button.focus();
   await page.keyboard.press('Enter');
   assert.equal(await page.locator('.detail').count(), 0);

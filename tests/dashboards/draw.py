@@ -152,6 +152,11 @@ def stat(panel, answers):
     return f'<div class="big" style="{style}">{html.escape(text)}</div>'
 
 
+def grid_line(width, y, text):
+    return (f'<line x1="70" x2="{width}" y1="{y:.0f}" y2="{y:.0f}" stroke="#2c2f36"/>'
+            f'<text x="64" y="{y + 4:.0f}" fill="#999" font-size="11" text-anchor="end">{text}</text>')
+
+
 def graph(panel, answers, width, height, start, end):
     """Lines or stacked bars, an axis with the unit, a legend."""
     config = panel["fieldConfig"]["defaults"]
@@ -176,10 +181,8 @@ def graph(panel, answers, width, height, start, end):
     def y(value):
         return height - share(value) * (height - 10)
 
-    marks = [f'<line x1="70" x2="{width}" y1="{y(top * part):.0f}" y2="{y(top * part):.0f}" '
-             f'stroke="#2c2f36"/><text x="64" y="{y(top * part) + 4:.0f}" fill="#999" '
-             f'font-size="11" text-anchor="end">{number(top * part, config["unit"])}</text>'
-             for part in ((0, .001, .01, .1, 1) if logarithmic else (0, .25, .5, .75))]
+    parts = (0, .001, .01, .1, 1) if logarithmic else (0, .25, .5, .75)
+    marks = [grid_line(width, y(top * part), number(top * part, config["unit"])) for part in parts]
     stacked, legend = {}, []
     for place, (name, points) in enumerate(series):
         fixed = properties(panel, name)["color"].get("fixedColor")

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """What promtool does not look at in deploy/prometheus/nicmon.rules.yml: rules_check.py [ROOT].
 
-- Every alert has a severity, a summary, a description that names what it is about and a command to type, and a
-  runbook_url whose heading is in docs/runbook.md; and it stands in the table of docs/metrics.md with its
-  severity and duration.
-- Every alert has a test that makes it fire and one in which it must stay silent ("not ALERT" in its name).
+- Every alert has a severity, a summary, a description that names what it is about and a command to type,
+  and a runbook_url whose heading is in docs/runbook.md; and it stands in the table of docs/metrics.md with
+  its severity and duration.
+- Every alert has a test that makes it fire and one in which it must stay silent ("not ALERT" in its
+  name).
 - Every metric named in an expression is in docs/metrics.md, is recorded here, or is Prometheus' or
   kube-state-metrics' own. Every threshold that is recorded is used.
 

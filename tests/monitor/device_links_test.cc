@@ -64,6 +64,19 @@ class DeviceLinksTest : public ::testing::Test {
     command.device = "rdma0";
     ASSERT_EQ(sim_.Apply(command), "");
   }
+  void Unplug() {
+    SimCommand gone;
+    gone.unplug = true;
+    Apply(gone);
+    Settle();
+  }
+  void PlugBackIn() {
+    SimCommand back;
+    back.plug = true;
+    Apply(back);
+    monitor_->OnDiscovery(DeviceSighting{"rdma0", 1, "uverbs0"});
+    Settle();
+  }
   std::shared_ptr<const DeviceSnapshot> Device() { return monitor_->snapshot(); }
   PortSnapshot Port() { return Device()->ports.at(0); }
 
@@ -107,18 +120,11 @@ TEST_F(DeviceLinksTest, AreReadAgainOnceAnInterval) {
 TEST_F(DeviceLinksTest, AClosedDeviceHasNone) {
   Settle();
   TurnUntilRead("current_link_width");
-  SimCommand gone;
-  gone.unplug = true;
-  Apply(gone);
-  Settle();
+  Unplug();
   EXPECT_EQ(Device()->status, DeviceStatus::kFatal);
   EXPECT_EQ(Device()->pcie, PcieLink());
   EXPECT_EQ(Port().netdev, NetdevAttributes());
-  SimCommand back;
-  back.plug = true;
-  Apply(back);
-  monitor_->OnDiscovery(DeviceSighting{"rdma0", 1, "uverbs0"});
-  Settle();
+  PlugBackIn();
   EXPECT_EQ(Device()->pcie.width, 16U);
   EXPECT_EQ(Port().netdev.carrier_changes, 1U);
 }
@@ -128,15 +134,8 @@ TEST_F(DeviceLinksTest, DescriptorsAreKeptWhileTheDeviceIsOpenAndNoLonger) {
   Settle();
   Advance(seconds(15));
   EXPECT_EQ(kept_[width], 1);
-  SimCommand gone;
-  gone.unplug = true;
-  Apply(gone);
-  Settle();
-  SimCommand back;
-  back.plug = true;
-  Apply(back);
-  monitor_->OnDiscovery(DeviceSighting{"rdma0", 1, "uverbs0"});
-  Settle();
+  Unplug();
+  PlugBackIn();
   EXPECT_EQ(Device()->pcie.width, 16U);
   EXPECT_EQ(kept_[width], 2);
 }

@@ -1,8 +1,9 @@
 """The faults: what is done to which node, which alerts it raises, and how it is mended.
 
 A phase names every alert that it must raise (`fires`) and those that come along and are right to
-(`also`), as (alert, device, port), or with the node as a fourth where it is not the phase's. Whatever else fires during the run fails it. Without `fires` it is a phase of silence, which
-lasts `silence` seconds (of the rules' time, divided like them).
+(`also`), as (alert, device, port), or with the node as a fourth where it is not the phase's. Whatever else
+fires during the run fails it. Without `fires` it is a phase of silence, which lasts `silence` seconds (of
+the rules' time, divided like them).
 """
 
 import json
