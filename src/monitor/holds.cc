@@ -49,6 +49,24 @@ void LogBindings(const HoldsSnapshot& before, const HoldsSnapshot& after) {
   }
 }
 
+/// Ends the holds and the release whose time is over; the holds go to `ended`. Whether there were
+/// any.
+bool EndWhatHasRunOut(KeptDevice& kept, WallTime now, std::vector<Hold>& ended) {
+  bool any = false;
+  for (auto& [number, port] : kept.ports) {
+    if (port.hold && port.hold->until && now >= *port.hold->until) {
+      ended.push_back(*port.hold);
+      port.hold.reset();
+      any = true;
+    }
+  }
+  if (kept.release && now >= kept.release->until) {
+    kept.release.reset();
+    any = true;
+  }
+  return any;
+}
+
 }  // namespace
 
 Holds::Holds(Clock clock, HoldsHome home)
@@ -246,27 +264,18 @@ std::vector<Hold> Holds::Expire() {
     bool swept = false;
     for (auto it = state.kept.begin(); it != state.kept.end();) {
       KeptDevice& kept = it->second;
-      for (auto& [number, port] : kept.ports) {
-        if (port.hold && port.hold->until && now >= *port.hold->until) {
-          ended.push_back(*port.hold);
-          port.hold.reset();
-        }
+      swept |= EndWhatHasRunOut(kept, now, ended);
+      if (!give_up_too || !kept.orphaned_since || now - *kept.orphaned_since < kOrphanLife) {
+        ++it;
+        continue;
       }
-      swept = swept || (kept.release && now >= kept.release->until);
-      if (kept.release && now >= kept.release->until) {
-        kept.release.reset();
+      given_up.push_back(kept);
+      if (kept.device != 0) {
+        state.bound.erase(kept.device);
       }
-      const bool give_up =
-          give_up_too && kept.orphaned_since && now - *kept.orphaned_since >= kOrphanLife;
-      if (give_up) {
-        given_up.push_back(kept);
-        if (kept.device != 0) {
-          state.bound.erase(kept.device);
-        }
-      }
-      it = give_up ? state.kept.erase(it) : std::next(it);
+      it = state.kept.erase(it);
     }
-    return swept || !ended.empty() || !given_up.empty();
+    return swept || !given_up.empty();
   };
   HoldsSnapshot trial = *published_.load();
   if (!sweep(trial, true)) {
