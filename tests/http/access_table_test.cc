@@ -105,7 +105,8 @@ class AccessTable : public HttpTest {
           std::make_unique<TokenFile>(WriteFile("tokens", "ops:s3cret\n"), Clock::Real());
     }
     if (given.users) {
-      const std::string text = "basic_auth_users:\n  user: " + std::string(kHash) + "\n";
+      const std::string text =
+          "basic_auth_users:\n  user: " + std::string(kHash) + "\n  late: " + kHash + "\n";
       service->web = std::make_unique<WebConfigFile>(WriteFile("web.yml", text), Clock::Real());
     }
     return service;
@@ -282,7 +283,9 @@ TEST_F(AccessTable, WrongCredentialsAreLimitedByAddressAndRightOnesGoOn) {
   }
   EXPECT_EQ(ask(Credential::kWrongToken), 429);
   EXPECT_EQ(ask(Credential::kWrongPassword), 429);
-  EXPECT_EQ(ask(Credential::kWrongUser), 429) << "not even looked at";
+  Request late = MakeRequest("GET", "/api/v1/ports", Listener::kTls, Credential::kNone);
+  late.headers.emplace_back("authorization", "Basic bGF0ZTpyaWdodA==");  // late:right
+  EXPECT_EQ(Dispatch(*service, late).status, 429) << "not even looked at";
   EXPECT_EQ(ask(Credential::kNone), 401) << "is no guess";
   EXPECT_EQ(ask(Credential::kPassword), 200) << "known to be right";
   EXPECT_EQ(ask(Credential::kToken), 200);

@@ -70,6 +70,9 @@ TEST_F(Tls, RepliesAndKeepsTheConnection) {
   EXPECT_EQ(client.Receive()->status, 200);
   EXPECT_EQ(client.Receive()->status, 404) << "pipelined, and no name is foreign with TLS";
   EXPECT_EQ(stats_->Read().connections, 1);
+  EXPECT_EQ(http::Ask(client, "GET /healthz", "Connection: close\r\n")->status, 200);
+  EXPECT_TRUE(client.WaitClosed());
+  EXPECT_NE(::SSL_get_shutdown(client.ssl()) & SSL_RECEIVED_SHUTDOWN, 0) << "as if cut off";
   EXPECT_EQ(Send(admin(), "GET /metrics").status, 200) << "the socket is never TLS";
 }
 
@@ -336,9 +339,12 @@ TEST_F(Tls, ANewConfigIsInForceForNewConnectionsAndEndsOldOnes) {
 // Nobody but a client that cannot trust the old certificate any more may come by.
 TEST_F(Tls, ARenewedCertificateIsFoundByTheConnectionThatNeedsIt) {
   StartTls();
+  RawClient idle(tcp(), Client());
+  EXPECT_EQ(http::Ask(idle, "GET /healthz")->status, 200);
   const Authority next("next");
   WriteWebConfig(next);
   EXPECT_TRUE(WaitFor([&] { return Ask({next.pem()}, "GET /healthz") == 200; }));
+  EXPECT_TRUE(idle.WaitClosed());
 }
 
 }  // namespace
