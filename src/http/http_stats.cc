@@ -4,8 +4,8 @@ namespace nicmon {
 namespace {
 
 // Seconds. Reads take less than a millisecond; a requery may wait for the hardware for 5 s.
-const prometheus::Histogram::BucketBoundaries kBuckets = {0.0005, 0.001, 0.0025, 0.005, 0.01,
-                                                          0.05,   0.25,  1,      5};
+const prometheus::Histogram::BucketBoundaries kBuckets = {0.0005, 0.001, 0.0025, 0.01,
+                                                          0.05,   0.25,  5};
 constexpr const char* kReasons[] = {"connection_limit", "cross_site",  "forbidden", "foreign_host",
                                     "malformed",        "rate_limit",  "timeout",   "tls",
                                     "too_large",        "unauthorized"};

@@ -62,7 +62,7 @@ RENDERED = {
     "paths": {"hostPaths": {"state": "/data/nicmon/state", "socket": "/var/run/nicmon"}},
     "config": {
         "config": {
-            "expectPorts": "auto",
+            "expectPorts": 0,
             "expectSpeed": ["400", "link:ib=200", 100],
             "deviceInclude": "mlx5_([0-7]|bond_\\d)$",
             "deviceExclude": "$(HOST_IP)|a$$|b: 'c' \"d\"",

@@ -34,7 +34,7 @@ def expected_settings(values):
     return {
         "device-include": config.get("deviceInclude", ""),
         "device-exclude": config.get("deviceExclude", ""),
-        "expect-ports": str(config.get("expectPorts", 0)),
+        "expect-ports": str(config.get("expectPorts", "auto")),
         "expect-speed": speeds,
         "metrics-profile": config.get("metricsProfile", "standard"),
         "log-level": config.get("logLevel", "info"),
