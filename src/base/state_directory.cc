@@ -23,7 +23,10 @@ constexpr mode_t kDirectoryMode = 0750;
 constexpr mode_t kFileMode = 0640;
 
 [[noreturn]] void Fail(const std::string& path, int error) {
-  throw UnusableDirectory("cannot use the state directory " + path + ": " + ErrnoText(error));
+  throw UnusableDirectory("cannot use the state directory " + path + ": " + ErrnoText(error) +
+                          "; it has to be a directory that user " + std::to_string(::geteuid()) +
+                          " may write: hand it over (chown), or choose another one or none with "
+                          "--state-dir");
 }
 
 void MakeDirectory(const std::string& path) {

@@ -2,6 +2,7 @@
 // it says, because that is what they show.
 #include "ctl/check.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
@@ -64,9 +65,10 @@ Verdict Judge(const std::vector<PortReply>& ports, const CheckOptions& options) 
     ++bad;
     problems += (problems.empty() ? "" : ", ") + Problem(port);
   }
-  const std::string counted = std::to_string(good) + " of " +
-                              std::to_string(options.expect_ports.value_or(good + bad)) +
-                              " ports serve" + (options.min_speed ? " at full speed" : "");
+  const std::string counted =
+      std::to_string(good) + " of " +
+      std::to_string(std::max(options.expect_ports.value_or(good + bad), good)) + " ports serve" +
+      (options.min_speed ? " at full speed" : "");
   const bool fine = options.expect_ports ? good >= *options.expect_ports : bad == 0 && good > 0;
   if (fine) {
     return {kYes, counted + (aside > 0 ? ", " + std::to_string(aside) + " set aside" : "")};

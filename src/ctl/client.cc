@@ -46,6 +46,7 @@ std::string Problem(const Endpoint& endpoint, httplib::Error error, time_t secon
       return "cannot connect to " + who +
              (endpoint.socket.empty() ? ": is nicmon running there, and does it listen (--listen)?"
                                       : ": nobody listens there any more");
+    case httplib::Error::Success:  // no request without a TLS context
     case httplib::Error::SSLConnection:
     case httplib::Error::SSLLoadingCerts:
       return "no TLS with " + who + ": does it speak TLS" +
@@ -55,6 +56,7 @@ std::string Problem(const Endpoint& endpoint, httplib::Error error, time_t secon
       return "the certificate of " + who +
              " is not trusted: give its authority with --ca-file, and its host as the certificate "
              "has it";
+    case httplib::Error::Write:  // the peer ended it before or after it had all of the request
     case httplib::Error::Read:
       if (endpoint.tls) {
         return "no answer from " + who + ": " +

@@ -8,7 +8,12 @@ namespace {
 
 /// The server speaks of parameters, its users here of flags.
 std::string Hint(const ErrorReply& error) {
-  return error.code == "already_held" ? "resume it first, or give --replace" : error.hint;
+  if (error.code == "already_held") {
+    return "resume it first, or give --replace";
+  }
+  return error.code == "unauthorized"
+             ? "give --token-file, or for what only reads --user and --password-file"
+             : error.hint;
 }
 
 /// 409 and the 5xx are about the state of things, the rest about what was asked.

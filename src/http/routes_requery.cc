@@ -17,7 +17,11 @@ Reply NotOpen(const DeviceView& device) {
   return ErrorReply(
       409, "device_not_open",
       "the device is " + std::string(device.status_name()) + (detail.empty() ? "" : ": " + detail),
-      "there is nothing to ask; GET /api/v1/devices says more");
+      device.data->status == DeviceStatus::kReleased
+          ? "nothing of it is open until POST /api/v1/devices/" + device.data->name +
+                "/reopen (nicmon ctl reopen " + device.data->name + ") or the end of the release"
+          : "there is nothing to ask; GET /api/v1/devices/" + device.data->name +
+                " has its status and what was tried");
 }
 
 /// Queues a requery and waits for it. The result, or the reply that says why there is none.

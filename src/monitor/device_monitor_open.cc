@@ -211,6 +211,7 @@ void DeviceMonitor::Close(DeviceStatus status, PauseReason reason, const std::st
                 {"reason", detail}});
   }
   SetStatus(status, detail);
+  SetPorts(KeptPorts());
   for (const auto& port : ports_) {
     port->OnClosed(reason, detail, Time());
   }
@@ -242,6 +243,19 @@ void DeviceMonitor::Record(std::string cause, std::string before, std::string af
   event.after = std::move(after);
   event.note = std::move(note);
   context_.record(std::move(event));
+}
+
+/// Ports that are remembered from before this process: those of a device that has not been open
+/// since its start (a release outlives it) are to be missed, and can be held, all the same.
+std::vector<uint32_t> DeviceMonitor::KeptPorts() const {
+  std::vector<uint32_t> numbers;
+  const auto holds = shared_->holds->snapshot();
+  if (const KeptDevice* kept = holds->Find(data_.id); kept != nullptr) {
+    for (const auto& [number, port] : kept->ports) {
+      numbers.push_back(number);
+    }
+  }
+  return numbers;
 }
 
 void DeviceMonitor::SetPorts(const std::vector<uint32_t>& numbers) {

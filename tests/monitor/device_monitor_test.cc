@@ -490,6 +490,22 @@ TEST_F(DeviceMonitorTest, ReleaseClosesEverythingUntilReopenOrItsEnd) {
   EXPECT_FALSE(port().pauses.paused());
 }
 
+TEST_F(DeviceMonitorTest, AReleaseThatOutlivesTheProcessHidesNoPort) {
+  holds_->SetRelease(1, {"driver upgrade", "ann", clock_.wall(), clock_.wall() + seconds(60)});
+  monitor_ = std::make_unique<DeviceMonitor>(1, shared_, sighting_);
+  monitor_->OnDiscovery(sighting_);
+  Turn();
+  EXPECT_EQ(snapshot()->status, DeviceStatus::kReleased);
+  ASSERT_EQ(snapshot()->ports.size(), 1U) << "it was ACTIVE once, so it is missed";
+  EXPECT_TRUE(paused(PauseReason::kReleased));
+  EXPECT_EQ(port().state, std::nullopt);
+  holds_->ClearRelease(1);
+  Tick();
+  EXPECT_EQ(snapshot()->status, DeviceStatus::kOpen);
+  EXPECT_FALSE(port().pauses.paused());
+  EXPECT_EQ(counts().flaps, 0U);
+}
+
 TEST_F(DeviceMonitorTest, ADeviceThatDoesNotOpenAfterItsReleaseIsNoMaintenance) {
   holds_->SetRelease(1, {"swap", "ann", clock_.wall(), clock_.wall() + seconds(60)});
   Tick();

@@ -106,6 +106,7 @@ class DeviceMonitor {
   void SetStatus(DeviceStatus status, const std::string& detail);
   void Record(std::string cause, std::string before, std::string after, std::string note);
   void SetPorts(const std::vector<uint32_t>& numbers);
+  std::vector<uint32_t> KeptPorts() const;
   void ReadDeviceIdentity();
   /// Where sysfs does not have the firmware's version, the verbs do.
   void NoteFirmware();
