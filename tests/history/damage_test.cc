@@ -35,7 +35,9 @@ class DamageTest : public JournalTest {
   }
   void ExpectStartedAnew() {
     TellMany(1);
-    ASSERT_TRUE(WaitFor([&] { return Count() == 1; }));
+    ASSERT_TRUE(WaitFor([&] { return Count() == 1; }))
+        << Count() << " records, " << journal_->dropped() << " dropped, "
+        << ::testing::PrintToString(log_.Records());
     Stop();
     EXPECT_EQ(journal_->dropped(), 0U);
     EXPECT_TRUE(journal_->durable());
