@@ -29,13 +29,13 @@ RUN ctest --test-dir /build -j "$(nproc)" -L unit --output-on-failure --no-tests
     cd /build && cpack -G DEB >/dev/null && mkdir /out && mv ./*.deb /out/
 
 FROM ${BASE}
-RUN --mount=type=bind,from=rdma-core,source=/out,target=/rdma-core \
-    --mount=type=bind,from=build,source=/out,target=/nicmon \
-    apt-get -qq update && \
-    DEBIAN_FRONTEND=noninteractive apt-get -qq -y --no-install-recommends install \
-      /rdma-core/*.deb /nicmon/*.deb && \
+# Copied and not mounted: older buildahs mount nothing from a stage that comes from their cache.
+COPY --from=rdma-core /out /packages/
+COPY --from=build /out /packages/
+RUN apt-get -qq update && \
+    DEBIAN_FRONTEND=noninteractive apt-get -qq -y --no-install-recommends install /packages/*.deb && \
     find / -xdev -type f -perm /6000 -exec chmod a-s {} + && \
-    rm -rf /var/lib/apt/lists/* /var/cache/apt/* /var/log/*
+    rm -rf /packages /var/lib/apt/lists/* /var/cache/apt/* /var/log/*
 ARG VERSION=0.1.0
 ARG REVISION=unknown
 LABEL org.opencontainers.image.title="nicmon" \
