@@ -14,7 +14,9 @@ if(Python3_FOUND)
   add_test(NAME e2e.stream COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/e2e/stream.py
                                    $<TARGET_FILE:nicmon>)
   add_test(NAME e2e.hostile COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/e2e/hostile.py
-                                    $<TARGET_FILE:nicmon>)
+                                    $<TARGET_FILE:nicmon>
+                                    $<$<OR:$<BOOL:${NICMON_ASAN}>,$<BOOL:${NICMON_TSAN}>>:--sanitized>
+           COMMAND_EXPAND_LISTS)
   add_test(NAME e2e.history COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/e2e/history.py
                                     $<TARGET_FILE:nicmon>)
   set_tests_properties(e2e.golden e2e.counters e2e.node_exporter e2e.docs e2e.stream e2e.history
