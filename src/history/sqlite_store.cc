@@ -2,6 +2,8 @@
 
 #include <cerrno>
 #include <filesystem>
+#include <mutex>
+#include <shared_mutex>
 #include <utility>
 
 #include "history/database.h"
@@ -88,6 +90,7 @@ class SqliteStore : public EventStore {
   EventPage Query(const EventQuery& query) const override {
     EventPage page;
     page.failed = true;
+    const std::shared_lock open(readers_);  // outlives the connection
     Database reader;
     Statement select;
     // Read and write: a reader of a WAL takes part in its index.
@@ -151,6 +154,9 @@ class SqliteStore : public EventStore {
   bool MoveAside(const std::string& why) {
     insert_ = {};
     writer_.Close();
+    // SQLite finds the log and its index by name: a reader of the old file would take the new
+    // file's for its own, and cut the index short that the writer has mapped.
+    const std::unique_lock none_open(readers_);
     const std::string aside = path_ + ".damaged";
     std::error_code ignored;
     std::filesystem::rename(path_ + "-wal", aside + "-wal", ignored);
@@ -230,6 +236,8 @@ class SqliteStore : public EventStore {
   const Clock clock_;
   Database writer_;
   Statement insert_;
+  /// Shared by each reader for as long as it has the file open: while it is moved aside, none has.
+  mutable std::shared_mutex readers_;
   uint64_t last_seq_ = 0;
   int64_t since_trim_ = 0;
   bool damaged_ = false;
