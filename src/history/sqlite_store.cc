@@ -90,7 +90,7 @@ class SqliteStore : public EventStore {
   EventPage Query(const EventQuery& query) const override {
     EventPage page;
     page.failed = true;
-    const std::shared_lock open(readers_);  // outlives the connection
+    const std::shared_lock<std::shared_mutex> open = KeepInPlace();  // outlives the connection
     Database reader;
     Statement select;
     // Read and write: a reader of a WAL takes part in its index.
@@ -150,12 +150,18 @@ class SqliteStore : public EventStore {
     return true;
   }
 
+  std::shared_lock<std::shared_mutex> KeepInPlace() const {
+    const std::lock_guard turn(turn_);
+    return std::shared_lock(readers_);
+  }
+
   /// Only one is kept: what is damaged must not fill the disk.
   bool MoveAside(const std::string& why) {
     insert_ = {};
     writer_.Close();
     // SQLite finds the log and its index by name: a reader of the old file would take the new
     // file's for its own, and cut the index short that the writer has mapped.
+    const std::lock_guard no_more(turn_);
     const std::unique_lock none_open(readers_);
     const std::string aside = path_ + ".damaged";
     std::error_code ignored;
@@ -238,6 +244,9 @@ class SqliteStore : public EventStore {
   Statement insert_;
   /// Shared by each reader for as long as it has the file open: while it is moved aside, none has.
   mutable std::shared_mutex readers_;
+  /// Passed by each reader that comes: a shared_mutex alone lets readers in for as long as there are
+  /// any, and the writer would wait for ever.
+  mutable std::mutex turn_;
   uint64_t last_seq_ = 0;
   int64_t since_trim_ = 0;
   bool damaged_ = false;

@@ -1,7 +1,11 @@
 #include <sqlite3.h>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <functional>
+#include <thread>
+#include <vector>
 
 #include "history/journal_fixture.h"
 #include "testing/log_capture.h"
@@ -16,6 +20,46 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing::LogCapture;
 using testing::WaitFor;
+
+/// The first opening of a database meanwhile lasts until `overtaken()`, or for as long as a writer
+/// that does not wait for it would need many times over.
+class SlowOpening {
+ public:
+  explicit SlowOpening(std::function<bool()> overtaken)
+      : usual_(sqlite3_vfs_find(nullptr)), slow_(*usual_), is_overtaken_(std::move(overtaken)) {
+    current_ = this;
+    slow_.zName = "slow";
+    slow_.xOpen = Open;
+    sqlite3_vfs_register(&slow_, 1);
+  }
+  ~SlowOpening() {
+    sqlite3_vfs_unregister(&slow_);
+    sqlite3_vfs_register(usual_, 1);
+  }
+  SlowOpening(const SlowOpening&) = delete;
+  SlowOpening& operator=(const SlowOpening&) = delete;
+
+  bool begun() const { return begun_; }
+  bool overtaken() const { return overtaken_; }
+
+ private:
+  static int Open(sqlite3_vfs* /*slow*/, const char* name, sqlite3_file* file, int flags,
+                  int* out_flags) {
+    SlowOpening& self = *current_;
+    const int result = self.usual_->xOpen(self.usual_, name, file, flags, out_flags);
+    if ((flags & SQLITE_OPEN_MAIN_DB) != 0 && !self.begun_.exchange(true)) {
+      self.overtaken_ = WaitFor(self.is_overtaken_, std::chrono::seconds(1));
+    }
+    return result;
+  }
+
+  static inline SlowOpening* current_ = nullptr;
+  sqlite3_vfs* usual_;
+  sqlite3_vfs slow_;
+  std::function<bool()> is_overtaken_;
+  std::atomic<bool> begun_ = false;
+  std::atomic<bool> overtaken_ = false;
+};
 
 class DamageTest : public JournalTest {
  protected:
@@ -75,6 +119,44 @@ TEST_F(DamageTest, ADamagedPageIsFoundAtTheStart) {
   Overwrite(4 * 4096, 2 * 4096);
   Start();
   ExpectStartedAnew();
+}
+
+TEST_F(DamageTest, NothingIsMovedAsideUnderAReader) {
+  Fill();
+  Overwrite(4 * 4096, 2 * 4096);
+  Open();
+  const SlowOpening opening([&] { return std::filesystem::exists(Path("history.db.damaged")); });
+  std::thread reader([&] { (void)Count(); });
+  EXPECT_TRUE(WaitFor([&] { return opening.begun(); }));
+  journal_->Start();
+  reader.join();
+  EXPECT_FALSE(opening.overtaken());
+  TellMany(1);
+  EXPECT_TRUE(WaitFor([&] { return Count() == 1; })) << Count() << " records";
+}
+
+TEST_F(DamageTest, ReadersWithoutEndDoNotKeepTheWriterWaiting) {
+  Fill();
+  Overwrite(4 * 4096, 2 * 4096);
+  Open();
+  std::atomic<bool> over = false;
+  std::vector<std::thread> readers(3);
+  for (std::thread& reader : readers) {
+    reader = std::thread([&] {
+      while (!over) {
+        (void)Count();
+      }
+    });
+  }
+  journal_->Start();
+  TellMany(1);
+  EXPECT_TRUE(WaitFor([&] { return Count() == 1; })) << Count() << " records";
+  over = true;
+  for (std::thread& reader : readers) {
+    reader.join();
+  }
+  Stop();
+  EXPECT_EQ(journal_->dropped(), 0U);
 }
 
 TEST_F(DamageTest, AFileOfALaterVersionIsMovedAside) {
