@@ -9,6 +9,7 @@ has no bound: sanitizers keep what was freed. WORD: only the attacks that have i
 """
 
 import base64
+import collections
 import os
 import pathlib
 import re
@@ -46,7 +47,9 @@ class Nicmon:
                 break
         if self.port is None:
             raise RuntimeError("nicmon did not start")
-        threading.Thread(target=self.process.stdout.read, daemon=True).start()
+        self.said = collections.deque(maxlen=200)
+        self.reader = threading.Thread(target=self.said.extend, args=(self.process.stdout,), daemon=True)
+        self.reader.start()
         self.context = None
         if tls:
             self.context = ssl.create_default_context(cafile=directory + "/cert.pem")
@@ -54,6 +57,8 @@ class Nicmon:
     def stop(self):
         self.process.terminate()
         if self.process.wait() != 0:
+            self.reader.join()
+            sys.stderr.writelines(self.said)
             raise RuntimeError(f"nicmon ended with {self.process.returncode}")
 
     def cpu(self):
