@@ -3,6 +3,7 @@
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 
+#include <map>
 #include <stdexcept>
 
 #include "http/text.h"
@@ -10,6 +11,9 @@
 
 namespace nicmon::http {
 namespace {
+
+/// Characters; what has less is taken, with a warning.
+constexpr size_t kShortest = 16;
 
 bool IsName(std::string_view name) {
   for (const char c : name) {
@@ -38,7 +42,26 @@ TokenFile::Digest TokenFile::Hash(std::string_view token) {
   return digest;
 }
 
-std::string TokenFile::ParseLine(std::string_view line, std::vector<Entry>* entries) {
+bool TokenFile::ParseHex(std::string_view hex, Digest* digest) {
+  if (hex.size() != 2 * digest->size()) {
+    return false;
+  }
+  for (size_t i = 0; i < hex.size(); i += 2) {
+    unsigned value = 0;
+    for (const char c : {hex[i], hex[i + 1]}) {
+      const char lower = static_cast<char>(c | 0x20);
+      const bool letter = lower >= 'a' && lower <= 'f';
+      if (!IsDigit(c) && !letter) {
+        return false;
+      }
+      value = value * 16 + static_cast<unsigned>(letter ? lower - 'a' + 10 : c - '0');
+    }
+    (*digest)[i / 2] = static_cast<unsigned char>(value);
+  }
+  return true;
+}
+
+std::string TokenFile::ParseLine(std::string_view line, Entry* entry) {
   if (!line.empty() && line.back() == '\r') {
     line.remove_suffix(1);
   }
@@ -55,32 +78,35 @@ std::string TokenFile::ParseLine(std::string_view line, std::vector<Entry>* entr
   if (token.empty() || token.find_first_of(" \t") != std::string_view::npos || HasControl(token)) {
     return "the token is empty or has blanks in it";
   }
-  Entry entry{std::string(name), {}};
   if (IsOtherDigest(token)) {
     return "of the digests only sha256 is known";
   }
-  if (token.rfind("sha256:", 0) != 0) {
-    entry.digest = Hash(token);
-    entries->push_back(std::move(entry));
-    return "";
+  entry->name = name;
+  if (token.rfind("sha256:", 0) == 0) {
+    return ParseHex(token.substr(7), &entry->digest) ? "" : "sha256: wants 64 hex digits";
   }
-  const std::string_view hex = token.substr(7);
-  if (hex.size() != 64) {
-    return "sha256: wants 64 hex digits";
-  }
-  for (size_t i = 0; i < hex.size(); i += 2) {
-    entry.digest[i / 2] = 0;
-    for (const char c : {hex[i], hex[i + 1]}) {
-      const char lower = static_cast<char>(c | 0x20);
-      const bool letter = lower >= 'a' && lower <= 'f';
-      if (!IsDigit(c) && !letter) {
-        return "sha256: wants 64 hex digits";
-      }
-      entry.digest[i / 2] = static_cast<unsigned char>(entry.digest[i / 2] * 16 +
-                                                       (letter ? lower - 'a' + 10 : c - '0'));
+  entry->digest = Hash(token);
+  entry->weak = token.size() < kShortest;
+  return "";
+}
+
+std::string TokenFile::FindTwice(const std::vector<Entry>& entries) {
+  std::map<std::string_view, const Entry*> names;
+  std::map<Digest, const Entry*> digests;
+  for (const Entry& entry : entries) {
+    const auto place = [&](const Entry& other) {
+      return " is that of line " + std::to_string(other.line) + " already";
+    };
+    const std::string line = "line " + std::to_string(entry.line) + ": ";
+    if (const auto [it, fresh] = names.emplace(entry.name, &entry); !fresh) {
+      return line + "the name " + entry.name + place(*it->second) +
+             ": give each token a name of its own, by which log and audit know it";
+    }
+    if (const auto [it, fresh] = digests.emplace(entry.digest, &entry); !fresh) {
+      return line + "the token of " + entry.name + place(*it->second) + ", of " + it->second->name +
+             ": give each name a token of its own";
     }
   }
-  entries->push_back(std::move(entry));
   return "";
 }
 
@@ -93,14 +119,31 @@ std::string TokenFile::ReadFile(const std::string& path, std::vector<Entry>* ent
   }
   size_t number = 0;
   for (const std::string_view line : Split(*text, '\n')) {
-    ++number;
-    if (const std::string error = ParseLine(line, entries); !error.empty()) {
+    Entry entry;
+    entry.line = ++number;
+    if (const std::string error = ParseLine(line, &entry); !error.empty()) {
       return "line " + std::to_string(number) + ": " + error;
+    }
+    if (!entry.name.empty()) {
+      entries->push_back(std::move(entry));
     }
   }
   return entries->empty() ? "there is no token in it: add one (name:token), or leave out "
                             "--admin-token-file"
-                          : "";
+                          : FindTwice(*entries);
+}
+
+void TokenFile::WarnOfWeak(const std::vector<Entry>& entries) const {
+  for (const Entry& entry : entries) {
+    if (entry.weak) {
+      log::Warning("admin token is short enough to be guessed",
+                   {{"file", path_},
+                    {"line", std::to_string(entry.line)},
+                    {"name", entry.name},
+                    {"hint", "give it " + std::to_string(kShortest) +
+                                 " random characters or more, such as of openssl rand -hex 32"}});
+    }
+  }
 }
 
 std::string TokenFile::Problem(const std::string& path) {
@@ -115,6 +158,7 @@ TokenFile::TokenFile(std::string path, Clock clock)
   if (const std::string error = ReadFile(path_, &entries_, &seen); !error.empty()) {
     throw std::runtime_error("cannot use the admin token file " + path_ + ": " + error);
   }
+  WarnOfWeak(entries_);
   watch_.Seen(std::move(seen), true);
 }
 
@@ -141,6 +185,7 @@ Reread TokenFile::Reload() {
     return outcome;
   }
   log::Info("admin token file read", {{"file", path_}, {"tokens", std::to_string(entries.size())}});
+  WarnOfWeak(entries);
   std::lock_guard lock(mutex_);
   entries_ = std::move(entries);
   return outcome;

@@ -13,7 +13,8 @@
 namespace nicmon::http {
 
 /// Bearer tokens of --admin-token-file: `name:token` or `name:sha256:HEX` a line, several valid at
-/// once, '#' comments. Re-read when the file changes; the last good one stays. Thread-safe.
+/// once, '#' comments. No name and no token stands there twice: log and audit know who it was by
+/// the name alone. Re-read when the file changes; the last good one stays. Thread-safe.
 class TokenFile {
  public:
   /// Throws std::runtime_error with one line when the file cannot be used. Never quotes a token.
@@ -35,12 +36,18 @@ class TokenFile {
   struct Entry {
     std::string name;
     Digest digest;
+    size_t line = 0;
+    bool weak = false;  // the token is so short that it might be guessed
   };
   static Digest Hash(std::string_view token);
+  static bool ParseHex(std::string_view hex, Digest* digest);
   /// Empty on success, else one line.
   static std::string ReadFile(const std::string& path, std::vector<Entry>* entries,
                               FileSignatures* seen);
-  static std::string ParseLine(std::string_view line, std::vector<Entry>* entries);
+  /// Empty on success, else what is wrong; a comment leaves the entry without a name.
+  static std::string ParseLine(std::string_view line, Entry* entry);
+  static std::string FindTwice(const std::vector<Entry>& entries);
+  void WarnOfWeak(const std::vector<Entry>& entries) const;
 
   const std::string path_;
   FileWatch watch_;

@@ -11,6 +11,7 @@
 #include "http/http_test.h"
 #include "http/token_file.h"
 #include "nicmon/base/unique_fd.h"
+#include "testing/log_capture.h"
 
 namespace nicmon::http {
 namespace {
@@ -18,6 +19,15 @@ namespace {
 using Json = nlohmann::json;
 
 const std::string kResume = "POST /api/v1/ports/mlx5_0/1/resume";
+
+/// As docs/api.md says that it is made.
+std::string HashOf(const std::string& token) {
+  FILE* pipe = ::popen(("printf %s " + token + " | sha256sum | cut -c1-64").c_str(), "r");
+  std::array<char, 65> text{};
+  EXPECT_NE(::fgets(text.data(), text.size(), pipe), nullptr);
+  ::pclose(pipe);
+  return text.data();
+}
 
 class Access : public HttpTest {
  protected:
@@ -40,13 +50,7 @@ TEST_F(Access, OperatorRoutesOverTcpAreOffWithoutTokens) {
 }
 
 TEST_F(Access, BearerTokens) {
-  const std::string digest = [] {
-    FILE* pipe = ::popen("printf %s hashed | sha256sum | cut -c1-64", "r");
-    std::array<char, 65> text{};
-    EXPECT_NE(::fgets(text.data(), text.size(), pipe), nullptr);
-    ::pclose(pipe);
-    return std::string(text.data());
-  }();
+  const std::string digest = HashOf("hashed");
   options_.admin_token_file =
       WriteFile("tokens", "# two of them\n\nops:s3cret\r\n  ci:sha256:" + digest + "\n");
   Start();
@@ -81,6 +85,62 @@ TEST_F(Access, TokenFileErrorsStopTheStart) {
   }
   options_.admin_token_file = "/nonexistent/tokens";
   EXPECT_THROW(Start(), std::runtime_error);
+}
+
+TEST_F(Access, NoNameAndNoTokenStandsThereTwice) {
+  const struct {
+    std::string text, error;
+  } kCases[] = {
+      {"ops:first-of-two\n# rotated\nops:second-of-two\n",
+       "line 3: the name ops is that of line 1 already: give each token a name of its own, by "
+       "which "
+       "log and audit know it"},
+      {"ops:shared-by-two\nci:another\ndev:shared-by-two\n",
+       "line 3: the token of dev is that of line 1 already, of ops: give each name a token of its "
+       "own"},
+      {"ops:hashed\nci:sha256:" + HashOf("hashed") + "\n",
+       "line 2: the token of ci is that of line 1 already, of ops: give each name a token of its "
+       "own"},
+      {"ops:same\nops:same\n",
+       "line 2: the name ops is that of line 1 already: give each token a name of its own, by "
+       "which "
+       "log and audit know it"},
+  };
+  for (const auto& [text, error] : kCases) {
+    EXPECT_EQ(TokenFile::Problem(WriteFile("tokens", text)), error) << text;
+  }
+  // After an edit the tokens from before it stay, none of them in part.
+  options_.admin_token_file = WriteFile("tokens", "ops:one\n");
+  Start();
+  WriteFile("tokens", "ops:one\nops:two\n");
+  server_->Reload();
+  EXPECT_FALSE(server_->config_reload_ok());
+  EXPECT_EQ(Resume("Authorization: Bearer two\r\n").status, 401);
+  EXPECT_EQ(Resume("Authorization: Bearer one\r\n").status, 200);
+  WriteFile("tokens", "ops:one\nops-new:two\n");
+  server_->Reload();
+  EXPECT_TRUE(server_->config_reload_ok());
+  EXPECT_EQ(Resume("Authorization: Bearer two\r\n").status, 200);
+}
+
+TEST_F(Access, AShortTokenIsTakenWithAWarning) {
+  const std::string path = WriteFile(
+      "tokens",
+      "# short\nops:fifteen-letters\nci:sixteen--letters\nold:sha256:" + HashOf("x") + "\n");
+  nicmon::testing::LogCapture capture;
+  TokenFile tokens(path, Clock::Real());
+  EXPECT_EQ(tokens.Check("fifteen-letters"), "ops");
+  WriteFile("tokens", "other:short\n");
+  EXPECT_EQ(tokens.Reload(), Reread::kTaken);
+  std::vector<std::string> warnings = capture.Records();
+  std::erase_if(warnings, [](const std::string& one) { return !one.starts_with("WARNING"); });
+  ASSERT_EQ(warnings.size(), 2U);
+  EXPECT_NE(warnings[0].find("line=2 name=ops"), std::string::npos) << warnings[0];
+  EXPECT_NE(warnings[1].find("line=1 name=other"), std::string::npos) << warnings[1];
+  for (const std::string& warning : warnings) {
+    EXPECT_EQ(warning.find("fifteen-letters"), std::string::npos) << warning;
+    EXPECT_EQ(warning.find("=short"), std::string::npos) << warning;
+  }
 }
 
 TEST_F(Access, TokensAreReadAgainAndABadEditLeavesTheLastGoodOnes) {
