@@ -244,8 +244,8 @@ class SqliteStore : public EventStore {
   Statement insert_;
   /// Shared by each reader for as long as it has the file open: while it is moved aside, none has.
   mutable std::shared_mutex readers_;
-  /// Passed by each reader that comes: a shared_mutex alone lets readers in for as long as there are
-  /// any, and the writer would wait for ever.
+  /// Passed by each reader that comes: a shared_mutex alone lets readers in for as long as there
+  /// are any, and the writer would wait for ever.
   mutable std::mutex turn_;
   uint64_t last_seq_ = 0;
   int64_t since_trim_ = 0;
