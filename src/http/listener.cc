@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <system_error>
 
+#include "http/listening_socket.h"
 #include "nicmon/base/errno_text.h"
 #include "nicmon/base/log.h"
 
@@ -32,6 +33,7 @@ Peer UnixPeer(int fd) {
 
 Peer TcpPeer(const sockaddr_storage& address) {
   Peer peer;
+  peer.loopback = IsLoopback(address);
   std::array<char, INET6_ADDRSTRLEN> text{};
   in_addr v4{};
   if (address.ss_family == AF_INET) {
@@ -41,14 +43,12 @@ Peer TcpPeer(const sockaddr_storage& address) {
     if (!IN6_IS_ADDR_V4MAPPED(&v6)) {
       ::inet_ntop(AF_INET6, &v6, text.data(), text.size());
       peer.address = text.data();
-      peer.loopback = IN6_IS_ADDR_LOOPBACK(&v6);
       return peer;
     }
     std::copy(v6.s6_addr + 12, v6.s6_addr + 16, reinterpret_cast<uint8_t*>(&v4.s_addr));
   }
   ::inet_ntop(AF_INET, &v4, text.data(), text.size());
   peer.address = text.data();
-  peer.loopback = (ntohl(v4.s_addr) >> 24) == 127;
   return peer;
 }
 

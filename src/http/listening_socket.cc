@@ -80,6 +80,7 @@ int TryListen(const addrinfo& info, TcpSocket* out) {
   }
   out->fd = std::move(fd);
   out->address = AddressText(bound);
+  out->loopback = IsLoopback(bound);
   return 0;
 }
 
@@ -139,6 +140,14 @@ void RemoveStale(const std::string& path, const sockaddr_un& address) {
 }
 
 }  // namespace
+
+bool IsLoopback(const sockaddr_storage& address) {
+  if (address.ss_family == AF_INET) {
+    return (ntohl(reinterpret_cast<const sockaddr_in&>(address).sin_addr.s_addr) >> 24) == 127;
+  }
+  const in6_addr& v6 = reinterpret_cast<const sockaddr_in6&>(address).sin6_addr;
+  return IN6_IS_ADDR_LOOPBACK(&v6) || (IN6_IS_ADDR_V4MAPPED(&v6) && v6.s6_addr[12] == 127);
+}
 
 TcpSocket ListenTcp(const std::string& host, uint16_t port, bool fall_back_to_ipv4) {
   addrinfo hints{};

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <sys/socket.h>
 #include <sys/types.h>
 
 #include <cstdint>
@@ -13,8 +14,12 @@ namespace nicmon::http {
 /// A TCP socket that listens; connections wait in the backlog until somebody accepts.
 struct TcpSocket {
   UniqueFd fd;
-  std::string address;  // "[::]:9879", as it is really bound
+  std::string address;    // "[::]:9879", as it is really bound
+  bool loopback = false;  // nobody but this host can reach it
 };
+
+/// Whether an IPv4 or IPv6 address, also IPv4 as IPv6, is one of this host alone.
+bool IsLoopback(const sockaddr_storage& address);
 
 /// Throws std::runtime_error with one line that says what to do. `fall_back_to_ipv4`: "::" on a
 /// host without IPv6 means 0.0.0.0. "::" takes IPv4 too. Never SO_REUSEPORT: a second start fails.

@@ -58,10 +58,12 @@ std::unique_ptr<http::TokenFile> OpenTokens(const HttpOptions& options, const Cl
              : std::make_unique<http::TokenFile>(options.admin_token_file, clock);
 }
 
-std::unique_ptr<http::WebConfigFile> OpenWebConfig(const HttpOptions& options, const Clock& clock) {
-  return options.web_config_file.empty()
-             ? nullptr
-             : std::make_unique<http::WebConfigFile>(options.web_config_file, clock);
+std::unique_ptr<http::WebConfigFile> OpenWebConfig(const HttpOptions& options, const Clock& clock,
+                                                   bool loopback) {
+  const bool crosses_network = !loopback && !options.admin_allow_plaintext;
+  return options.web_config_file.empty() ? nullptr
+                                         : std::make_unique<http::WebConfigFile>(
+                                               options.web_config_file, clock, crosses_network);
 }
 
 }  // namespace
@@ -75,8 +77,8 @@ class HttpServer::Impl {
     service_->host_name = HostName();
     const HttpOptions& given = service_->options;
     service_->tokens = OpenTokens(given, service_->backend.clock);
-    service_->web = OpenWebConfig(given, service_->backend.clock);
     tcp_ = http::ListenTcp(given.listen_host, given.listen_port, given.fall_back_to_ipv4);
+    service_->web = OpenWebConfig(given, service_->backend.clock, tcp_.loopback);
     admin_ = OpenAdminSocket(given);
     service_->about = {service_->backend.version, static_cast<bool>(service_->backend.simulate),
                        admin_.path()};

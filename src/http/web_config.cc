@@ -71,8 +71,8 @@ std::string WebConfigFile::Problem(const std::string& path) {
   return error;
 }
 
-WebConfigFile::WebConfigFile(std::string path, Clock clock)
-    : path_(std::move(path)), watch_(std::move(clock)) {
+WebConfigFile::WebConfigFile(std::string path, Clock clock, bool crosses_network)
+    : path_(std::move(path)), crosses_network_(crosses_network), watch_(std::move(clock)) {
   FileSignatures seen;
   std::string error;
   config_ = Read(path_, &seen, &error);
@@ -80,7 +80,18 @@ WebConfigFile::WebConfigFile(std::string path, Clock clock)
     throw std::runtime_error("cannot use the web config file " + path_ + ": " + error);
   }
   watch_.Seen(std::move(seen), true);
-  log::WriteFields(log::Level::kInfo, "web config file read", Describe(path_, *config_));
+  LogTaken(*config_);
+}
+
+void WebConfigFile::LogTaken(const WebConfig& config) const {
+  log::WriteFields(log::Level::kInfo, "web config file read", Describe(path_, config));
+  if (crosses_network_ && config.tls == nullptr && !config.settings.users.empty()) {
+    log::Warning("passwords cross the network in clear text",
+                 {{"file", path_},
+                  {"hint",
+                   "add tls_server_config, or listen on 127.0.0.1 alone; "
+                   "--admin-allow-plaintext says that somebody else encrypts"}});
+  }
 }
 
 std::shared_ptr<const WebConfig> WebConfigFile::current() const {
@@ -98,7 +109,7 @@ Reread WebConfigFile::Reload() {
                  {{"file", path_}, {"error", error}});
     return outcome;
   }
-  log::WriteFields(log::Level::kInfo, "web config file read", Describe(path_, *config));
+  LogTaken(*config);
   std::lock_guard lock(mutex_);
   config_ = std::move(config);
   return outcome;

@@ -20,8 +20,9 @@ struct WebConfig {
 /// stays. Thread-safe.
 class WebConfigFile {
  public:
-  /// Throws std::runtime_error with one line when it cannot be used.
-  WebConfigFile(std::string path, Clock clock);
+  /// Throws std::runtime_error with one line when it cannot be used. `crosses_network`: what is not
+  /// encrypted can be read on the way, which is worth a warning where passwords are asked for.
+  WebConfigFile(std::string path, Clock clock, bool crosses_network = false);
 
   /// What keeps the file from being used, in one line that quotes nothing secret; empty: nothing.
   static std::string Problem(const std::string& path);
@@ -38,7 +39,10 @@ class WebConfigFile {
   static std::shared_ptr<const WebConfig> Read(const std::string& path, FileSignatures* seen,
                                                std::string* error);
 
+  void LogTaken(const WebConfig& config) const;
+
   const std::string path_;
+  const bool crosses_network_;
   FileWatch watch_;
   mutable std::mutex mutex_;  // guards config_
   std::shared_ptr<const WebConfig> config_;

@@ -2,11 +2,13 @@
 #include <gmock/gmock.h>
 #include <openssl/ssl.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <thread>
 
 #include "http/event_source.h"
 #include "http/http_test.h"
+#include "testing/log_capture.h"
 #include "testing/wait_for.h"
 
 namespace nicmon::http {
@@ -193,6 +195,32 @@ TEST_F(Tls, PasswordsWithoutTls) {
   EXPECT_EQ(Get("/healthz").status, 200);
   EXPECT_EQ(Get("/").status, 401);
   EXPECT_EQ(Send(admin(), "GET /metrics").status, 200);
+}
+
+TEST_F(Tls, PasswordsThatCrossTheNetworkInClearTextAreWarnedOf) {
+  const auto warnings = [&](const std::string& listen, bool tls, const std::string& rest,
+                            bool allow_plaintext = false) {
+    server_.reset();
+    options_.listen_host = listen;
+    options_.admin_allow_plaintext = allow_plaintext;
+    options_.web_config_file =
+        tls ? WriteWebConfig(authority_, "", rest) : WriteFile("web.yml", rest);
+    nicmon::testing::LogCapture capture;
+    Start();
+    server_->Reload();
+    const auto records = capture.Records();
+    return std::count_if(records.begin(), records.end(), [](const std::string& record) {
+      return record.starts_with("WARNING passwords cross the network in clear text");
+    });
+  };
+  const std::string headers = "http_server_config:\n  headers:\n    X-Frame-Options: deny\n";
+  EXPECT_EQ(warnings("0.0.0.0", false, kUsers), 2);  // and again with each reading
+  EXPECT_EQ(warnings("::", false, kUsers), 2);
+  EXPECT_EQ(warnings("127.0.0.1", false, kUsers), 0);
+  EXPECT_EQ(warnings("::1", false, kUsers), 0);
+  EXPECT_EQ(warnings("::", true, kUsers), 0);
+  EXPECT_EQ(warnings("::", false, headers), 0);
+  EXPECT_EQ(warnings("::", false, kUsers, true), 0);  // somebody else encrypts
 }
 
 TEST_F(Tls, ConfiguredHeaders) {
