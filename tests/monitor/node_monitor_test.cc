@@ -1,76 +1,20 @@
-#include "nicmon/monitor/node_monitor.h"
-
-#include <gtest/gtest.h>
 #include <infiniband/verbs.h>
 
 #include <atomic>
+#include <cerrno>
 #include <thread>
+#include <vector>
 
-#include "nicmon/sim/simulated_rnic.h"
+#include "monitor/node_monitor_fixture.h"
 #include "testing/wait_for.h"
 
-// The whole monitor with its threads over simulated hardware, in real time at a fast tick.
+// Discovery: devices that are found, excluded, leave, return and change their name.
 namespace nicmon {
 namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 using testing::WaitFor;
-
-class NodeMonitorTest : public ::testing::Test {
- protected:
-  NodeMonitorTest() { view_options_.tick = options_.tick = milliseconds(100); }
-  ~NodeMonitorTest() override {
-    sim_.EndHangs();
-    if (monitor_) {
-      EXPECT_TRUE(monitor_->Stop(seconds(10)));
-    }
-    monitor_.reset();
-    EXPECT_EQ(sim_.Held(), SimHeld{});
-  }
-
-  void Start() {
-    options_.discovery_interval = milliseconds(50);
-    monitor_ =
-        std::make_unique<NodeMonitor>(sim_.verbs(), sim_.sysfs(), Clock::Real(), options_, holds_);
-    monitor_->Start();
-  }
-
-  NodeView View() const {
-    ViewInput input = monitor_->Read();
-    input.holds = holds_->snapshot();
-    input.now_steady = Clock::Real().steady();
-    input.now_wall = Clock::Real().wall();
-    return BuildView(view_options_, input);
-  }
-  static const DeviceView* Find(const NodeView& view, const std::string& name) {
-    for (const DeviceView& device : view.devices) {
-      if (device.data->name == name) {
-        return &device;
-      }
-    }
-    return nullptr;
-  }
-  bool Status(const std::string& name, DeviceStatus status) const {
-    const NodeView view = View();
-    const DeviceView* device = Find(view, name);
-    return device != nullptr && device->data->status == status;
-  }
-  bool AllServe(size_t devices) const {
-    const NodeView view = View();
-    return view.devices.size() == devices && view.ports_serving == devices;
-  }
-  void Apply(SimCommand command, const std::string& device) {
-    command.device = device;
-    ASSERT_EQ(sim_.Apply(command), "");
-  }
-
-  SimulatedRnic sim_{SimulationSpec{{"a", "b", "c"}, 1, 400, false}};
-  NodeMonitorOptions options_{.watch_device = [](const std::string&) { return true; }};
-  ViewOptions view_options_;
-  std::shared_ptr<Holds> holds_ = std::make_shared<Holds>(Clock::Real());
-  std::unique_ptr<NodeMonitor> monitor_;
-};
 
 TEST_F(NodeMonitorTest, FindsOpensAndWatchesEveryDevice) {
   Start();
@@ -174,105 +118,6 @@ TEST_F(NodeMonitorTest, ARenameKeepsTheMonitor) {
   EXPECT_EQ(Find(View(), "rocep1s0")->data->id, id);
   EXPECT_EQ(Find(View(), "rocep1s0")->data->opens_ok, 1U);
   EXPECT_EQ(Find(View(), "a"), nullptr);
-}
-
-TEST_F(NodeMonitorTest, AHungDeviceStallsItselfOnly) {
-  Start();
-  ASSERT_TRUE(WaitFor([&] { return AllServe(3); }));
-  SimCommand hang;
-  hang.hang = SimCommand::Hang{"query_port", seconds(3600)};
-  Apply(hang, "b");
-  ASSERT_TRUE(WaitFor([&] { return Find(View(), "b")->stalled; }));
-  EXPECT_EQ(Find(View(), "b")->stalled_call, "query_port");
-  EXPECT_TRUE(WaitFor([&] { return Find(View(), "b")->ports[0].stale; }));
-  EXPECT_FALSE(Find(View(), "b")->ports[0].serving);
-
-  SimCommand down;
-  down.state = kStateDown;
-  down.event = IBV_EVENT_PORT_ERR;
-  Apply(down, "c");
-  EXPECT_TRUE(WaitFor([&] { return !Find(View(), "c")->ports[0].up; }));
-  EXPECT_TRUE(WaitFor([&] { return Find(View(), "a")->ports[0].serving; }));
-
-  // The hung one can still be held, and commands to it time out without ever running.
-  Hold hold;
-  const DeviceId id = Find(View(), "b")->data->id;
-  holds_->Pause({id, 1}, "b", "wedged", "ann", std::nullopt, false, &hold);
-  EXPECT_TRUE(Find(View(), "b")->ports[0].Paused(PauseReason::kAdmin));
-  const auto command = monitor_->Submit(id, CommandKind::kRequery, 1);
-  EXPECT_EQ(command->Wait(milliseconds(10), nullptr), Pending::State::kAbandoned);
-}
-
-TEST_F(NodeMonitorTest, AHungCounterFileStallsItsDeviceOnly) {
-  options_.counters_interval = milliseconds(300);
-  Start();
-  ASSERT_TRUE(WaitFor([&] { return AllServe(3); }));
-  for (const char* device : {"b", "c"}) {
-    ASSERT_TRUE(WaitFor([&] { return Find(View(), device)->ports[0].data->stats != nullptr; }));
-  }
-  SimCommand hang;
-  hang.hang = SimCommand::Hang{"sysfs_read", seconds(3600)};
-  Apply(hang, "b");
-  ASSERT_TRUE(WaitFor([&] { return Find(View(), "b")->stalled; }));
-  EXPECT_EQ(Find(View(), "b")->stalled_call, "sysfs_read");
-  const auto sampled = [&] { return Find(View(), "c")->ports[0].data->stats->sampled; };
-  const SteadyTime before = sampled();
-  EXPECT_TRUE(WaitFor([&] { return sampled() > before; }));
-  EXPECT_TRUE(WaitFor([&] { return Find(View(), "c")->ports[0].serving; }));
-  EXPECT_TRUE(WaitFor([&] { return !View().discovery_stalled; }));
-}
-
-TEST_F(NodeMonitorTest, StopDoesNotWaitForAHungDevice) {
-  Start();
-  ASSERT_TRUE(WaitFor([&] { return AllServe(3); }));
-  SimCommand hang;
-  hang.hang = SimCommand::Hang{"query_port", seconds(3600)};
-  Apply(hang, "b");
-  ASSERT_TRUE(sim_.AwaitHanging(1, seconds(10)));
-  EXPECT_FALSE(monitor_->Stop(milliseconds(200)));
-  EXPECT_TRUE(WaitFor([&] { return sim_.Held().contexts == 1; })) << "the others are closed";
-}
-
-TEST_F(NodeMonitorTest, StopAnswersTheCommandThatHangs) {
-  options_.tick = seconds(60);  // what hangs is the command, no tick
-  Start();
-  ASSERT_TRUE(WaitFor([&] { return AllServe(3); }));
-  SimCommand hang;
-  hang.hang = SimCommand::Hang{"query_port", seconds(3600)};
-  Apply(hang, "b");
-  const DeviceId id = Find(View(), "b")->data->id;
-  const auto running = monitor_->Submit(id, CommandKind::kRequery, 1);
-  ASSERT_TRUE(sim_.AwaitHanging(1, seconds(10)));
-  EXPECT_FALSE(monitor_->Stop(milliseconds(0)));
-  CommandResult result;
-  EXPECT_EQ(running->Wait(Duration(0), &result), Pending::State::kDone);
-  EXPECT_EQ(result.code, CommandResult::Code::kStopping);
-}
-
-TEST_F(NodeMonitorTest, AHangInTheEventQueueIsShownAsAStall) {
-  Start();
-  ASSERT_TRUE(WaitFor([&] { return AllServe(3); }));
-  SimCommand hang;
-  hang.hang = SimCommand::Hang{"get_async_event", seconds(3600)};
-  hang.event = IBV_EVENT_PORT_ACTIVE;
-  hang.port = 1;
-  Apply(hang, "b");
-  EXPECT_TRUE(WaitFor([&] { return Find(View(), "b")->stalled; }));
-  EXPECT_EQ(Find(View(), "b")->stalled_call, "get_async_event");
-}
-
-TEST_F(NodeMonitorTest, AHungDeviceListStallsDiscoveryOnly) {
-  Start();
-  ASSERT_TRUE(WaitFor([&] { return AllServe(3); }));
-  SimCommand hang;
-  hang.hang = SimCommand::Hang{"get_device_list", seconds(3600)};
-  Apply(hang, "");
-  EXPECT_TRUE(WaitFor([&] { return View().discovery_stalled; }));
-  SimCommand down;
-  down.state = kStateDown;
-  down.event = IBV_EVENT_PORT_ERR;
-  Apply(down, "c");
-  EXPECT_TRUE(WaitFor([&] { return !Find(View(), "c")->ports[0].up; }));
 }
 
 TEST_F(NodeMonitorTest, AFailingDeviceListIsReportedAndLosesNothing) {
