@@ -11,10 +11,14 @@ endfunction()
 
 nicmon_http_test(http_routes_test ${CMAKE_CURRENT_SOURCE_DIR}/http/access_test.cc
                  ${CMAKE_CURRENT_SOURCE_DIR}/http/history_routes_test.cc
+                 ${CMAKE_CURRENT_SOURCE_DIR}/http/hold_routes_test.cc
                  ${CMAKE_CURRENT_SOURCE_DIR}/http/operator_routes_test.cc
                  ${CMAKE_CURRENT_SOURCE_DIR}/http/read_routes_test.cc
+                 ${CMAKE_CURRENT_SOURCE_DIR}/http/read_views_test.cc
+                 ${CMAKE_CURRENT_SOURCE_DIR}/http/simulator_route_test.cc
                  ${CMAKE_CURRENT_SOURCE_DIR}/http/status_page_test.cc)
 nicmon_http_test(http_server_test ${CMAKE_CURRENT_SOURCE_DIR}/http/connection_table_test.cc
+                 ${CMAKE_CURRENT_SOURCE_DIR}/http/hostile_connections_test.cc
                  ${CMAKE_CURRENT_SOURCE_DIR}/http/hostile_test.cc
                  ${CMAKE_CURRENT_SOURCE_DIR}/http/listening_test.cc
                  ${CMAKE_CURRENT_SOURCE_DIR}/http/parsing_test.cc)

@@ -10,12 +10,11 @@ namespace nicmon {
 namespace {
 
 using test::DeviceSpec;
+using test::kAbsent;
+using test::kPort;
 using test::Page;
 using test::StatsSpec;
 using ::testing::Optional;
-
-constexpr auto kAbsent = std::nullopt;
-const std::string kPort = "{device=\"mlx5_0\",port=\"1\"}";
 
 Page PageOf(const StatsSpec& stats, MetricsProfile profile = MetricsProfile::kStandard) {
   DeviceSpec device("mlx5_0");

@@ -12,6 +12,15 @@
 
 namespace nicmon::test {
 
+inline constexpr auto kAbsent = std::nullopt;
+/// Labels of the port that most tests have.
+inline const std::string kPort = "{device=\"mlx5_0\",port=\"1\"}";
+
+/// The same with one more: `reason="link"`.
+inline std::string WithLabel(const std::string& label) {
+  return "{device=\"mlx5_0\",port=\"1\"," + label + "}";
+}
+
 /// A page taken apart again: "name{labels}" → value text, as a scraper would see it.
 class Page {
  public:
@@ -64,5 +73,10 @@ class Page {
   std::map<std::string, std::string> series_;
   bool duplicates_ = false;
 };
+
+/// The value of a metric of kPort that has no other labels.
+inline std::optional<std::string> PortValue(const Page& page, const std::string& name) {
+  return page.Get(name + kPort);
+}
 
 }  // namespace nicmon::test

@@ -4,6 +4,7 @@ nicmon_test(
   ${CMAKE_CURRENT_SOURCE_DIR}/metrics/counters_test.cc
   ${CMAKE_CURRENT_SOURCE_DIR}/metrics/docs_test.cc
   ${CMAKE_CURRENT_SOURCE_DIR}/metrics/families_test.cc
+  ${CMAKE_CURRENT_SOURCE_DIR}/metrics/families_values_test.cc
   ${CMAKE_CURRENT_SOURCE_DIR}/metrics/page_test.cc
   ${CMAKE_CURRENT_SOURCE_DIR}/metrics/process_test.cc
   ${CMAKE_CURRENT_SOURCE_DIR}/metrics/serializer_test.cc)
