@@ -210,7 +210,7 @@ def fleet():
     widths = (8, 8, 8)
     return dashboard(
         UID, "RDMA fleet",
-             "Which RDMA nodes and ports are not well, and why. Problems first; every row "
+        "Which RDMA nodes and ports are not well, and why. Problems first; every row "
         "leads to the node and to its own status page. Needs nicmon's standard profile.",
         filters=FILTERS, variables=variables(many_nodes=True), ids=itertools.count(1),
         time_from="now-3h", refresh="2m",

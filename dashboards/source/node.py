@@ -201,7 +201,7 @@ def node():
     addresses, counters = details()
     return dashboard(
         UID, "RDMA node",
-             "The RDMA ports of one node over time: states, speed, traffic, errors, "
+        "The RDMA ports of one node over time: states, speed, traffic, errors, "
         "events and holds. Needs nicmon's standard profile.",
         filters=FILTERS, variables=variables(many_nodes=False), ids=itertools.count(1),
         time_from="now-3h", refresh="30s",
