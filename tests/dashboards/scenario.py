@@ -4,6 +4,7 @@ Two of the nodes are scraped as the PodMonitor does it (instance is the node's n
 label cluster), the others by their address alone.
 """
 
+import contextlib
 import pathlib
 import shutil
 import sys
@@ -57,9 +58,10 @@ class Fleet:
 
     def __exit__(self, *_):
         self.stopping.set()
-        for process in reversed(self.started):
-            process.stop()
-        shutil.rmtree(self.directory, ignore_errors=True)
+        with contextlib.ExitStack() as ending:  # the last first, whatever one of them says
+            ending.callback(shutil.rmtree, self.directory, ignore_errors=True)
+            for process in self.started:
+                ending.callback(process.stop)
 
     def _node(self, name, *flags):
         node = live.Nicmon(self.programs[0], self.directory / name, f"--node-name={name}", *FAST,

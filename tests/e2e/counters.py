@@ -9,17 +9,14 @@ its own, the PCIe link and a bond.
 
 import pathlib
 import re
-import subprocess
 import sys
 import tempfile
-import time
-import urllib.request
 
 ROOT = pathlib.Path(__file__).parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests/testing"))
+import live  # noqa: E402
 import mlx5_tree  # noqa: E402
 
-DEADLINE = 30  # seconds until a condition that never comes true fails the test
 ROW = re.compile(r"\| `(nicmon_port_\w+)` \| counter \| \w+ \| \S+ \| (`\w+/.*`) \| ([\d, ]+) \|")
 
 
@@ -78,37 +75,29 @@ def make_links(root, port):
             "nicmon_port_bond_members_up" + one: 1}
 
 
-def scrape(program, tree, devices):
+def scrape(program, directory, tree, devices):
     """The page once the first round of every device is over, as series -> value."""
     names = "+".join(f"mlx5_{number}" for number in range(devices))
-    process = subprocess.Popen(
-        [program, "--listen=127.0.0.1:0", "--admin-socket=none", "--simulate-force",
-         f"--simulate=names={names}", f"--sysfs-root={tree}", "--metrics-profile=full"],
-        stdout=subprocess.PIPE, text=True, errors="replace")
+    nicmon = live.Nicmon(program, directory, f"--simulate=names={names}", f"--sysfs-root={tree}",
+                         "--metrics-profile=full")
+
+    def page():
+        text = nicmon.scrape()
+        return text if text.count("\nnicmon_port_stats_age_seconds{") == devices else None
+
     try:
-        for line in process.stdout:
-            if match := re.search(r" serving listen=(\S+)", line):
-                break
-        else:
-            raise RuntimeError("nicmon did not start")
-        end = time.monotonic() + DEADLINE
-        while True:
-            with urllib.request.urlopen(f"http://{match[1]}/metrics") as reply:
-                page = reply.read().decode()
-            if page.count("\nnicmon_port_stats_age_seconds{") == devices:
-                return dict(line.rsplit(" ", 1) for line in page.splitlines() if line[0] != "#")
-            if time.monotonic() > end:
-                raise RuntimeError("the first round does not end")
+        lines = live.wait_until(page, "the first round is over").splitlines()
     finally:
-        process.terminate()
-        process.wait(DEADLINE)
+        nicmon.stop()
+    return dict(line.rsplit(" ", 1) for line in lines if line[0] != "#")
 
 
 def main():
     rows = documented()
     with tempfile.TemporaryDirectory() as directory:
-        expected = make_tree(pathlib.Path(directory), rows)
-        page = scrape(sys.argv[1], directory, 1 + max(place for *_, place in rows))
+        tree = pathlib.Path(directory) / "sys"
+        expected = make_tree(tree, rows)
+        page = scrape(sys.argv[1], directory, tree, 1 + max(place for *_, place in rows))
     metrics = {metric for metric, *_ in rows}
     # nicmon's own counters exist from the first scrape, without any file.
     shown = {series: value for series, value in page.items()

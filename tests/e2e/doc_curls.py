@@ -13,33 +13,14 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "testing"))
+import live  # noqa: E402
+
 START = re.compile(r"^(curl |\$ADMIN|export |[A-Z]+=)")
 PREAMBLE = """
 set -o pipefail
 curl() { command curl --fail-with-body -sS --max-time 20 "$@"; }
 """
-
-
-class Nicmon:
-    def __init__(self, program, directory):
-        self.socket = os.path.join(directory, "admin.sock")
-        self.token = "a-token-of-the-documentation"
-        tokens = pathlib.Path(directory) / "tokens"
-        tokens.write_text(f"docs:{self.token}\n")
-        self.process = subprocess.Popen(
-            [program, "--listen=127.0.0.1:0", "--admin-socket", self.socket, "--simulate=devices=3",
-             "--simulate-force", "--admin-token-file", str(tokens),
-             "--expect-ports=2"],
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
-        for line in self.process.stdout:
-            if match := re.search(r" serving listen=(\S+)", line):
-                self.url = "http://" + match.group(1)
-                return
-        raise RuntimeError("nicmon did not start")
-
-    def stop(self):
-        self.process.terminate()
-        self.process.communicate()
 
 
 def blocks(page):
@@ -78,7 +59,8 @@ def run_block(program, page, first, block):
     ran = 0
     variables = []
     with tempfile.TemporaryDirectory() as directory:
-        nicmon = Nicmon(program, directory)
+        nicmon = live.Nicmon(program, directory, "--simulate=devices=3", "--expect-ports=2",
+                             f"--state-dir={directory}/state")
         try:
             wait = f"until curl {nicmon.url}/readyz >/dev/null 2>&1; do :; done"
             subprocess.run(["bash", "-c", PREAMBLE + wait], check=True, timeout=30)

@@ -7,7 +7,6 @@ their series are not. --update writes the golden files anew: read the difference
 """
 
 import difflib
-import json
 import os
 import pathlib
 import re
@@ -15,11 +14,10 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import urllib.request
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "testing"))
+import live  # noqa: E402
 import mlx5_tree  # noqa: E402
-from live import DEADLINE, ask, wait_until  # noqa: E402
 
 GOLDEN = pathlib.Path(__file__).parent / "golden"
 
@@ -33,39 +31,18 @@ MASKED = re.compile(
 LABELS = re.compile(r'(version|revision|libibverbs)="[^"]*"')
 
 
-class Nicmon:
+class Nicmon(live.Nicmon):
     def __init__(self, program, profile, directory):
-        self.socket = os.path.join(directory, "admin.sock")
-        self.process = subprocess.Popen(
-            [program, "--listen=127.0.0.1:0", "--admin-socket", self.socket,
-             "--simulate=names=mlx5_0+rocep3s0f0,speed=400", "--simulate-force",
-             "--node-name=golden", "--counters-interval=1s", "--expect-speed=400", "--expect-ports=2",
-             "--metrics-profile", profile],
-            stdout=subprocess.PIPE, text=True, errors="replace")
-        for line in self.process.stdout:
-            if match := re.search(r" serving listen=(\S+)", line):
-                self.url = "http://" + match.group(1)
-                return
-        raise RuntimeError("nicmon did not start")
-
-    def scrape(self):
-        with urllib.request.urlopen(self.url + "/metrics") as reply:
-            return reply.read().decode()
-
-    def post(self, path, body):
-        ask(self.socket, "POST", path, json.dumps(body))
+        super().__init__(program, directory, "--simulate=names=mlx5_0+rocep3s0f0,speed=400",
+                         "--node-name=golden", "--counters-interval=1s", "--expect-speed=400",
+                         "--expect-ports=2", f"--metrics-profile={profile}")
 
     def wait_for(self, *lines):
         def there():
             page = self.scrape()
             return all("\n" + line + "\n" in page for line in lines)
 
-        wait_until(there, ", ".join(lines))
-
-    def stop(self):
-        self.process.terminate()
-        if self.process.wait(DEADLINE) != 0:
-            raise RuntimeError(f"nicmon ended with {self.process.returncode}")
+        live.wait_until(there, ", ".join(lines))
 
 
 def counters(nicmon, profile):

@@ -7,38 +7,26 @@ numbers of the records go on.
 
 import json
 import os
-import subprocess
 import sys
 import tempfile
 
 # stream has put tests/testing on the path.
 from stream import flap
-from live import ask, wait_until
+import live
 
 ROUNDS = 5
 
 
-class Nicmon:
-    def __init__(self, program, directory):
-        self.socket = os.path.join(directory, "admin.sock")
-        self.process = subprocess.Popen(
-            [program, "--listen=127.0.0.1:0", "--admin-socket", self.socket, "--simulate=devices=1",
-             "--simulate-force", "--state-dir", directory],
-            stdout=subprocess.DEVNULL)
-        wait_until(self.serves, "a port that is up")
+class Nicmon(live.Nicmon):
+    """One life; its state outlives it."""
 
-    def serves(self):
-        try:
-            return ask(self.socket, "GET", "/api/v1/node")["ports_up"] == 1
-        except OSError:
-            return False
+    def __init__(self, program, directory):
+        super().__init__(program, directory, "--simulate=devices=1", f"--state-dir={directory}")
+        live.wait_until(lambda: self.ask("GET", "/api/v1/node")["ports_up"] == 1,
+                        "a port that is up")
 
     def all(self, name):
-        return ask(self.socket, "GET", "/api/v1/%s?limit=1000" % name)[name]
-
-    def kill(self):
-        self.process.kill()
-        self.process.wait()
+        return self.ask("GET", "/api/v1/%s?limit=1000" % name)[name]
 
 
 def main():
@@ -49,12 +37,14 @@ def main():
             try:
                 assert nicmon.all("events")[-len(events):] == events or not events
                 assert nicmon.all("audit")[-len(audit):] == audit or not audit
-                ask(nicmon.socket, "POST", "/api/v1/simulator", json.dumps(
-                    flap("down", "polling", "PORT_ERR")))
-                wait_until(lambda: nicmon.all("events")[0]["after"] == "down", "the record of a loss")
-                ask(nicmon.socket, "POST", "/api/v1/ports/mlx5_0/1/pause?replace=true&by=ann&reason=r%d"
-                    % number)
-                wait_until(lambda: nicmon.all("audit")[0]["reason"] == "r%d" % number, "its audit")
+                nicmon.ask("POST", "/api/v1/simulator",
+                           json.dumps(flap("down", "polling", "PORT_ERR")))
+                live.wait_until(lambda: nicmon.all("events")[0]["after"] == "down",
+                                "the record of a loss")
+                nicmon.ask("POST", "/api/v1/ports/mlx5_0/1/pause?replace=true&by=ann&reason=r%d"
+                           % number)
+                live.wait_until(lambda: nicmon.all("audit")[0]["reason"] == "r%d" % number,
+                                "its audit")
                 events, audit = nicmon.all("events"), nicmon.all("audit")
             finally:
                 nicmon.kill()

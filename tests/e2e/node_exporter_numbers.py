@@ -23,49 +23,43 @@ DEVICES = 3
 PAIR = re.compile(r"\| `(nicmon_\w+)` \|.*`(node_infiniband_\w+)`")
 
 
-class Program:
-    """A program that serves metrics; `address` finds its port in what it prints."""
-
-    def __init__(self, command, address):
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                                        text=True, errors="replace")
-        for line in self.process.stdout:
-            if match := re.search(address, line):
-                self.url = f"http://127.0.0.1:{match[1]}/metrics"
-                return
-        raise RuntimeError(f"{command[0]} did not start")
-
-    def scrape(self, metric):
-        """Series -> value, as soon as the page has the metric for every device."""
-        def page():
-            try:
-                with urllib.request.urlopen(self.url) as reply:
-                    text = reply.read().decode()
-            except OSError:  # node_exporter says where it will listen before it does
-                return None
-            return text if text.count(f"\n{metric}{{") >= DEVICES else None
-
-        lines = live.wait_until(page, f"{metric} shows").splitlines()
-        return dict(line.rsplit(" ", 1) for line in lines if line[0] != "#")
+class NodeExporter:
+    def __init__(self, program, tree):
+        port = live.free_port()
+        self.url = f"http://127.0.0.1:{port}"
+        self.process = subprocess.Popen(
+            [program, f"--path.sysfs={tree}", "--collector.disable-defaults",
+             "--collector.infiniband", f"--web.listen-address=127.0.0.1:{port}"],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     def stop(self):
         self.process.terminate()
         self.process.wait(live.DEADLINE)
 
 
-def scrape_both(nicmon, node_exporter, tree):
-    names = "+".join(f"mlx5_{number}" for number in range(DEVICES))
-    ours = Program([nicmon, "--listen=127.0.0.1:0", "--admin-socket=none", "--simulate-force",
-                    f"--simulate=names={names}", f"--sysfs-root={tree}",
-                    "--metrics-profile=full"], r" serving listen=\S+:(\d+)")
-    try:
-        port = live.free_port()
-        theirs = Program([node_exporter, f"--path.sysfs={tree}", "--collector.disable-defaults",
-                          "--collector.infiniband", f"--web.listen-address=127.0.0.1:{port}"],
-                         rf"address=127\.0\.0\.1:({port})")
+def scrape(url, metric):
+    """Series -> value, as soon as the page has the metric for every device."""
+    def page():
         try:
-            return (ours.scrape("nicmon_port_stats_age_seconds"),
-                    theirs.scrape("node_infiniband_state_id"))
+            with urllib.request.urlopen(f"{url}/metrics") as reply:
+                text = reply.read().decode()
+        except OSError:  # it does not listen yet
+            return None
+        return text if text.count(f"\n{metric}{{") >= DEVICES else None
+
+    lines = live.wait_until(page, f"{metric} shows").splitlines()
+    return dict(line.rsplit(" ", 1) for line in lines if line[0] != "#")
+
+
+def scrape_both(nicmon, node_exporter, directory, tree):
+    names = "+".join(f"mlx5_{number}" for number in range(DEVICES))
+    ours = live.Nicmon(nicmon, directory, f"--simulate=names={names}", f"--sysfs-root={tree}",
+                       "--metrics-profile=full")
+    try:
+        theirs = NodeExporter(node_exporter, tree)
+        try:
+            return (scrape(ours.url, "nicmon_port_stats_age_seconds"),
+                    scrape(theirs.url, "node_infiniband_state_id"))
         finally:
             theirs.stop()
     finally:
@@ -103,11 +97,12 @@ def main():
     if shutil.which(node_exporter) is None:
         live.skip("prometheus-node-exporter is missing (Debian package of that name)")
     with tempfile.TemporaryDirectory() as directory:
-        mlx5_tree.make_tree(directory, DEVICES)
+        tree = pathlib.Path(directory) / "sys"
+        mlx5_tree.make_tree(tree, DEVICES)
         # Beyond what a double holds exactly.
-        data = pathlib.Path(directory) / "class/infiniband/mlx5_2/ports/1/counters/port_rcv_data"
+        data = tree / "class/infiniband/mlx5_2/ports/1/counters/port_rcv_data"
         data.write_text(f"{2**60 + 12345}\n")
-        wrong, compared = compare(*scrape_both(nicmon, node_exporter, directory))
+        wrong, compared = compare(*scrape_both(nicmon, node_exporter, directory, tree))
     print("\n".join(wrong) or f"{compared} series with the same number")
     return 1 if wrong or compared < DEVICES * len(mlx5_tree.COUNTERS) else 0
 

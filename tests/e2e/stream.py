@@ -6,16 +6,14 @@ has, in its order, end with the state that /api/v1/ports shows, and be let go at
 """
 
 import json
-import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 import threading
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "testing"))
-from live import UnixConnection, ask, wait_until  # noqa: E402
+from live import Nicmon, UnixConnection, wait_until  # noqa: E402
 
 CLIENTS = 20
 FLAPS = 1000
@@ -56,11 +54,11 @@ class Client(threading.Thread):
             self.port = data["port"]
 
 
-def history(path):
+def history(nicmon):
     """All records, oldest first."""
     events, url = [], "/api/v1/events?limit=1000"
     while True:
-        page = ask(path, "GET", url)
+        page = nicmon.ask("GET", url)
         events += page["events"]
         if page["next"] is None:
             return events[::-1]
@@ -72,43 +70,48 @@ def flap(state, physical, event):
             "event": event}
 
 
+def check(client, told, port):
+    assert client.snapshots == 1, "records were lost"
+    expected = [seq for seq in told if seq >= client.first]
+    assert client.seqs == expected, (len(client.seqs), len(expected))
+    assert client.port["flaps"] == port["flaps"] > FLAPS / 2, (client.port, port)
+    assert client.port["serving"]
+    return len(expected)
+
+
+def watch(nicmon):
+    """The clients, once each has seen everything."""
+    wait_until(lambda: nicmon.ask("GET", "/api/v1/node")["ports_up"] == 2, "two ports up")
+    clients = [Client(nicmon.socket) for _ in range(CLIENTS)]
+    for client in clients:
+        client.start()
+    wait_until(lambda: all(client.snapshots == 1 for client in clients), "a snapshot for each")
+    flaps = json.dumps([flap("down", "polling", "PORT_ERR"),
+                        flap("active", "link_up", "PORT_ACTIVE")])
+    for _ in range(FLAPS):
+        nicmon.ask("POST", "/api/v1/simulator", flaps)
+    port = nicmon.ask("POST", "/api/v1/ports/mlx5_0/1/requery")["after"]
+    last = history(nicmon)[-1]["seq"]
+    wait_until(lambda: all(client.seqs and client.seqs[-1] >= last for client in clients),
+               "the last record at each client", DEADLINE)
+    told = [event["seq"] for event in history(nicmon)]
+    seen = [check(client, told, port) for client in clients]
+    print("%d clients saw %d records of %d flaps" % (CLIENTS, seen[-1], port["flaps"]))
+    return clients
+
+
 def main():
-    directory = tempfile.TemporaryDirectory()
-    path = os.path.join(directory.name, "admin.sock")
-    process = subprocess.Popen(
-        [sys.argv[1], "--listen=127.0.0.1:0", "--admin-socket", path, "--simulate=devices=2",
-         "--simulate-force", *sys.argv[2:]], stdout=subprocess.DEVNULL)
-    try:
-        wait_until(lambda: os.path.exists(path), "the admin socket")
-        wait_until(lambda: ask(path, "GET", "/api/v1/node")["ports_up"] == 2, "two ports up")
-        clients = [Client(path) for _ in range(CLIENTS)]
-        for client in clients:
-            client.start()
-        wait_until(lambda: all(client.snapshots == 1 for client in clients), "a snapshot for each")
-        for _ in range(FLAPS):
-            ask(path, "POST", "/api/v1/simulator", json.dumps(
-                [flap("down", "polling", "PORT_ERR"), flap("active", "link_up", "PORT_ACTIVE")]))
-        port = ask(path, "POST", "/api/v1/ports/mlx5_0/1/requery")["after"]
-        last = history(path)[-1]["seq"]
-        wait_until(lambda: all(client.seqs and client.seqs[-1] >= last for client in clients),
-                   "the last record at each client", DEADLINE)
-        told = [event["seq"] for event in history(path)]
-        for client in clients:
-            assert client.snapshots == 1, "records were lost"
-            expected = [seq for seq in told if seq >= client.first]
-            assert client.seqs == expected, (len(client.seqs), len(expected))
-            assert client.port["flaps"] == port["flaps"] > FLAPS / 2, (client.port, port)
-            assert client.port["serving"]
-        stopped = time.monotonic()
-        process.terminate()
-        assert process.wait(10) == 0
+    with tempfile.TemporaryDirectory() as directory:
+        nicmon = Nicmon(sys.argv[1], directory, "--simulate=devices=2",
+                        f"--state-dir={directory}/state", *sys.argv[2:])
+        try:
+            clients = watch(nicmon)
+        finally:
+            stopped = time.monotonic()
+            nicmon.stop()
         for client in clients:
             client.join(DEADLINE)
             assert client.ended and client.ended - stopped < 2, "not let go by the stop"
-        print("%d clients saw %d records of %d flaps" % (CLIENTS, len(expected), port["flaps"]))
-    finally:
-        process.kill()
-        process.wait()
 
 
 if __name__ == "__main__":

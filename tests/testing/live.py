@@ -77,37 +77,52 @@ def _stop(process):
         process.wait(DEADLINE)
     except subprocess.TimeoutExpired:
         process.kill()
+        process.wait()
 
 
 class Nicmon:
-    """nicmon with the given flags on a port of its own; its files are in directory."""
+    """A simulated nicmon on a port and a socket of its own; its files are in directory. Of a flag
+    that is here, too, the one given wins."""
+
+    token = "a-token-of-this-test-only"
 
     def __init__(self, program, directory, *flags):
         self.directory = pathlib.Path(directory)
         self.directory.mkdir(parents=True, exist_ok=True)
+        self.socket = str(self.directory / "admin.sock")
         self.token_file = self.directory / "tokens"
-        self.token_file.write_text("test:secret\n")
-        log = self.directory / "log"
-        with log.open("w") as out:
+        self.token_file.write_text(f"test:{self.token}\n")
+        self.log = self.directory / "log"
+        with self.log.open("w") as out:
             self.process = subprocess.Popen(
-                [program, "--listen=127.0.0.1:0", "--admin-socket=none", "--simulate-force",
-                 "--state-dir=none", f"--admin-token-file={self.token_file}", *flags], stdout=out)
+                [program, "--listen=127.0.0.1:0", f"--admin-socket={self.socket}",
+                 "--simulate-force", "--state-dir=none", f"--admin-token-file={self.token_file}",
+                 *flags], stdout=out)
 
         def serving():
             if self.process.poll() is not None:
-                raise RuntimeError(f"nicmon ended: {log.read_text(errors='replace')}")
-            return re.search(r" serving listen=(\S+)", log.read_text(errors="replace"))
+                raise RuntimeError(f"nicmon ended: {self.said()}")
+            return re.search(r" serving listen=(\S+)", self.said())
 
         self.address = _started(self.process, serving, "nicmon serves")[1]
+        self.url = f"http://{self.address}"
+
+    def said(self):
+        return self.log.read_text(errors="replace")
 
     def scrape(self):
-        with urllib.request.urlopen(f"http://{self.address}/metrics") as reply:
+        with urllib.request.urlopen(f"{self.url}/metrics") as reply:
             return reply.read().decode()
 
+    def ask(self, method, url, body=None):
+        """The JSON that it answers on its admin socket."""
+        return ask(self.socket, method, url, body)
+
     def post(self, path, body):
+        """The same over TCP, with the token."""
         request = urllib.request.Request(
-            f"http://{self.address}{path}", json.dumps(body).encode(),
-            {"Content-Type": "application/json", "Authorization": "Bearer secret"})
+            f"{self.url}{path}", json.dumps(body).encode(),
+            {"Content-Type": "application/json", "Authorization": f"Bearer {self.token}"})
         try:
             with urllib.request.urlopen(request) as reply:
                 return json.load(reply)
@@ -119,6 +134,13 @@ class Nicmon:
 
     def stop(self):
         _stop(self.process)
+        if self.process.returncode != 0:
+            end = "\n".join(self.said().splitlines()[-200:])
+            raise RuntimeError(f"nicmon ended with {self.process.returncode}: {end}")
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
 
 
 class Prometheus:
