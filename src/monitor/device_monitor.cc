@@ -72,7 +72,7 @@ std::shared_ptr<Pending> DeviceMonitor::Submit(CommandKind kind, uint32_t port) 
 
 void DeviceMonitor::RequestStop() {
   Mail mail;
-  std::deque<std::shared_ptr<Pending>> taken;
+  std::vector<std::shared_ptr<Pending>> taken;
   {
     std::lock_guard lock(mutex_);
     stopping_ = true;

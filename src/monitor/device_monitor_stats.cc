@@ -102,8 +102,7 @@ void DeviceMonitor::SampleFiles() {
   data_.sysfs_read_errors = stats_history_.read_errors;
   for (const auto& port : ports_) {
     const uint32_t number = port->snapshot().number;
-    port->OnStats(sampler_->sample(number), stats_history_.units[number].resets,
-                  links_.netdev(number));
+    port->OnStats(sampler_->sample(number), links_.netdev(number));
   }
   dirty_ = true;
 }

@@ -15,8 +15,8 @@ constexpr Duration kGidScanAfterRecovery = std::chrono::seconds(10);
 constexpr Duration kGidScanInterval = std::chrono::seconds(30);
 
 /// Bytes per second in the busier direction; 0 while nothing is known.
-double MeasuredLoad(const StatsSample* stats) {
-  if (stats == nullptr) {
+double MeasuredLoad(const std::optional<StatsSample>& stats) {
+  if (!stats) {
     return 0;
   }
   return std::max(stats->rx_bytes_per_second.value_or(0), stats->tx_bytes_per_second.value_or(0));
@@ -146,16 +146,17 @@ void PortTracker::OnTick(Duration elapsed, Now now) {
     data_.counts.down += elapsed;
   }
   if (data_.up()) {
-    estimate_.Sample(MeasuredLoad(data_.stats.get()));
+    estimate_.Sample(MeasuredLoad(data_.stats));
     data_.estimate_bytes_per_second = estimate_.value();
   }
 }
 
-void PortTracker::OnStats(std::shared_ptr<const StatsSample> stats, uint64_t resets,
-                          const NetdevAttributes& netdev) {
+void PortTracker::OnStats(std::optional<StatsSample> stats, const NetdevAttributes& netdev) {
+  if (stats) {
+    data_.counts.stat_resets = stats->resets;
+  }
   data_.stats = std::move(stats);
   data_.netdev = netdev;
-  data_.counts.stat_resets = resets;
 }
 
 void PortTracker::StartSettling(Now now) {

@@ -89,8 +89,8 @@ PortView BuildPortView(const ViewOptions& options, const DeviceView& device,
   if (const auto it = holds.pauses.find(key); it != holds.pauses.end()) {
     view.admin_pauses = it->second;
   }
-  if (port.stats && port.stats->sampled != SteadyTime{}) {
-    view.stats_age = std::max(Duration(0), now_steady - port.stats->sampled);
+  if (port.stats) {
+    view.stats_age = std::max(Duration(0), now_steady - port.stats->round->sampled);
   }
   return view;
 }

@@ -34,9 +34,9 @@ bool InSysfs(int fd) {
   return ::fstatfs(fd, &status) == 0 && status.f_type == SYSFS_MAGIC;
 }
 
-/// One call: a file of sysfs gives all it has at once, and a number is never longer than that.
+/// One call: a file of sysfs gives all it has at once.
 FileRead ReadFromStart(int fd) {
-  std::array<char, kMaxFile> buffer;
+  std::array<char, kMaxKeptFile> buffer;
   ssize_t n = 0;
   do {
     n = ::pread(fd, buffer.data(), buffer.size(), 0);

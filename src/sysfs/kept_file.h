@@ -10,6 +10,10 @@ namespace nicmon::sysfs_internal {
 /// Longest file that is read.
 inline constexpr size_t kMaxFile = 4096;
 
+/// Of a kept file no more is read: a number or a word is never that long. A page would be one more
+/// page of the stack to touch, which a thread that has just been woken does not have at hand.
+inline constexpr size_t kMaxKeptFile = 256;
+
 /// Opens a regular file; anything else, a FIFO say, is EINVAL. On failure nothing is owned and
 /// `error` has the errno.
 UniqueFd OpenRegular(const std::string& full_path, int& error);

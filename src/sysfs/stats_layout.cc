@@ -44,6 +44,10 @@ void TakeRows(Found& found, StatsLayout& layout) {
     int& file = layout.of_metric[CounterMetricOfRow()[i]];
     if (file < 0) {
       file = static_cast<int>(layout.files.size());
+      if (rows[i].traits.traffic != Traffic::kNone) {
+        const bool received = rows[i].traits.traffic == Traffic::kReceived;
+        (received ? layout.received : layout.transmitted) = file;
+      }
       const std::string name(rows[i].file);
       layout.files.push_back({std::string(rows[i].directory) + "/" + name, name, &rows[i]});
     }

@@ -14,8 +14,6 @@ namespace nicmon {
 namespace {
 
 constexpr Duration kMaxBackoff = std::chrono::minutes(10);
-constexpr std::string_view kReceived = "nicmon_port_data_received_bytes_total";
-constexpr std::string_view kTransmitted = "nicmon_port_data_transmitted_bytes_total";
 
 /// Digits to the end of the only line.
 std::optional<uint64_t> ParseCounter(std::string_view text) {
@@ -71,6 +69,7 @@ void StatsSampler::AddUnit(const SysfsFiles& sysfs, uint32_t port) {
   Unit unit;
   unit.port = port;
   unit.resets = &history.resets;
+  unit.sample.resets = history.resets;
   unit.layout = port == 0 ? sysfs_internal::DeviceLayout(sysfs, directory)
                           : sysfs_internal::PortLayout(sysfs, directory);
   if (port == 0 && unit.layout->files.empty()) {
@@ -79,14 +78,9 @@ void StatsSampler::AddUnit(const SysfsFiles& sysfs, uint32_t port) {
   unit.values.resize(unit.layout->files.size());
   for (size_t i = 0; i < unit.values.size(); ++i) {
     const StatsLayout::File& file = unit.layout->files[i];
-    const bool traffic = file.row != nullptr && file.row->traits.traffic;
-    (traffic ? fast_ : slow_).sources.push_back(sources_.size());
-    if (traffic && file.row->metric == kReceived) {
-      unit.rx = sources_.size();
-    } else if (traffic && file.row->metric == kTransmitted) {
-      unit.tx = sources_.size();
-    }
     Source source;
+    source.traffic = file.row != nullptr ? file.row->traits.traffic : Traffic::kNone;
+    (source.traffic != Traffic::kNone ? fast_ : slow_).sources.push_back(sources_.size());
     source.path = directory + "/" + file.path;
     source.read = sysfs.keep(source.path);
     source.unit = units_.size();
@@ -105,10 +99,13 @@ bool StatsSampler::any() const {
   });
 }
 
-std::shared_ptr<const StatsSample> StatsSampler::sample(uint32_t port) const {
+std::optional<StatsSample> StatsSampler::sample(uint32_t port) const {
   const auto unit = std::find_if(units_.begin(), units_.end(),
                                  [port](const Unit& each) { return each.port == port; });
-  return unit == units_.end() ? nullptr : unit->sample;
+  if (unit == units_.end() || unit->sample.round == nullptr) {
+    return std::nullopt;
+  }
+  return unit->sample;
 }
 
 void StatsSampler::OnTick() {
@@ -164,17 +161,17 @@ bool StatsSampler::Advance(Round& round, SteadyTime now) {
   }
   round.running = false;
   if (&round == &slow_) {
-    sampled_ = clock_.steady();
+    EndRound();
   }
-  if (!sampled_) {
-    return false;  // traffic alone: the first round of all the others comes right after
-  }
+  return sampled_.has_value();  // traffic alone: the first round of the others comes right after
+}
+
+void StatsSampler::EndRound() {
+  sampled_ = clock_.steady();
   for (Unit& unit : units_) {
-    if (&round == &slow_ || unit.rx || unit.tx) {
-      MakeSample(unit);
-    }
+    unit.sample.round =
+        std::make_shared<StatsRound>(StatsRound{unit.layout, unit.values, *sampled_});
   }
-  return true;
 }
 
 void StatsSampler::ReadSource(Source& source, SteadyTime now) {
@@ -194,42 +191,48 @@ void StatsSampler::ReadSource(Source& source, SteadyTime now) {
 
 void StatsSampler::SetValue(Source& source, std::optional<uint64_t> value) {
   Unit& unit = units_[source.unit];
-  std::optional<uint64_t>& shown = unit.values[source.index];
+  std::optional<uint64_t>& shown = source.traffic == Traffic::kNone ? unit.values[source.index]
+                                   : source.traffic == Traffic::kReceived ? unit.sample.received
+                                                                          : unit.sample.transmitted;
   if (source.cap) {
     // Counted here, so that a tick does not have to look at all that it has not read.
-    unit.saturated += (value == source.cap ? 1 : 0) - (shown == source.cap ? 1 : 0);
+    unit.sample.saturated += (value == source.cap ? 1 : 0) - (shown == source.cap ? 1 : 0);
   }
   shown = value;
   const bool lower = value && *source.last && *value < **source.last;
   if (lower && source.row != nullptr) {
-    ++*unit.resets;  // of what a driver has of its own, nobody knows that it never goes down
+    // Of what a driver has of its own, nobody knows that it never goes down.
+    unit.sample.resets = ++*unit.resets;
   }
   if (value) {
     *source.last = value;
   }
-  if (source.row != nullptr && source.row->traits.traffic) {
-    Measure(source, value, lower);
+  if (source.traffic != Traffic::kNone) {
+    (source.traffic == Traffic::kReceived ? unit.sample.rx_bytes_per_second
+                                          : unit.sample.tx_bytes_per_second) =
+        Measure(source, value, lower);
   }
 }
 
-void StatsSampler::Measure(Source& source, std::optional<uint64_t> value, bool reset) {
+std::optional<double> StatsSampler::Measure(Source& source, std::optional<uint64_t> value,
+                                            bool reset) {
   // Now, not when the read began: a read that hung gives what the hardware says at its end.
   const SteadyTime at = clock_.steady();
-  source.per_second.reset();
+  std::optional<double> per_second;
   if (value && source.previous && !reset && (!source.cap || value != source.cap) &&
       at > source.previous_at) {
     const std::chrono::duration<double> elapsed = at - source.previous_at;
     const double bytes = static_cast<double>(*value - *source.previous) * source.row->traits.scale;
-    source.per_second = bytes / elapsed.count();
+    per_second = bytes / elapsed.count();
   }
   source.previous = value;
   source.previous_at = at;
+  return per_second;
 }
 
 void StatsSampler::Fail(Source& source, const std::string& why, SteadyTime now) {
   ++history_.read_errors;
-  const bool traffic = source.row != nullptr && source.row->traits.traffic;
-  Duration wait = traffic ? options_.tick : options_.interval;
+  Duration wait = source.traffic != Traffic::kNone ? options_.tick : options_.interval;
   for (uint32_t i = 0; i < source.failures && wait < kMaxBackoff; ++i) {
     wait *= 2;
   }
@@ -246,21 +249,6 @@ void StatsSampler::Fail(Source& source, const std::string& why, SteadyTime now) 
                  "cat the file: the driver answers so to everybody; if only nicmon gets "
                  "this, look at the permissions and mounts of its container"}});
   }
-}
-
-void StatsSampler::MakeSample(Unit& unit) const {
-  auto sample = std::make_shared<StatsSample>();
-  sample->layout = unit.layout;
-  sample->values = unit.values;
-  sample->sampled = *sampled_;
-  sample->saturated = unit.saturated;
-  if (unit.rx) {
-    sample->rx_bytes_per_second = sources_[*unit.rx].per_second;
-  }
-  if (unit.tx) {
-    sample->tx_bytes_per_second = sources_[*unit.tx].per_second;
-  }
-  unit.sample = std::move(sample);
 }
 
 }  // namespace nicmon

@@ -105,10 +105,10 @@ TEST_F(ReadRoutes, ListsAndNode) {
 
 TEST_F(ReadRoutes, ThroughputIsThatOfTheLastSampleAndElseNull) {
   node_.Change(first_, [](DeviceSnapshot& device) {
-    StatsSample sample;
-    sample.layout = std::make_shared<StatsLayout>();
+    StatsSample& sample = device.ports[0].stats.emplace();
+    sample.round =
+        std::make_shared<StatsRound>(StatsRound{std::make_shared<StatsLayout>(), {}, {}});
     sample.rx_bytes_per_second = 12.5e9 + 1.25;  // nobody wants to read the ten bits
-    device.ports[0].stats = std::make_shared<StatsSample>(sample);
   });
   Start();
   const Json port = GetJson("/api/v1/ports/mlx5_0/1");

@@ -58,11 +58,12 @@ TEST(CounterFamilies, StandAtTheirOwnMetricAmongAllOthers) {
   const StatsSpec stats = StatsSpec::All();
   const Page page = PageOf(stats, MetricsProfile::kFull);
   const auto sample = stats.Build();
-  ASSERT_EQ(sample->values.size(), CounterMetricCount());
-  for (size_t i = 0; i < sample->values.size(); ++i) {
-    const CounterRow& counter = *sample->layout->files[i].row;
+  const auto& files = sample.layout().files;
+  ASSERT_EQ(files.size(), CounterMetricCount());
+  for (size_t i = 0; i < files.size(); ++i) {
+    const CounterRow& counter = *files[i].row;
     EXPECT_THAT(page.Get(std::string(counter.metric) + kPort),
-                Optional(std::to_string(*sample->values[i] * counter.traits.scale)));
+                Optional(std::to_string(*sample.value(i) * counter.traits.scale)));
   }
 }
 

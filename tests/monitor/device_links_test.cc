@@ -98,7 +98,7 @@ TEST_F(DeviceLinksTest, AreReadWithTheCountersAFileATurn) {
   EXPECT_EQ(Device()->pcie, (PcieLink{32e9, 32e9, 16, 16}));
   EXPECT_EQ(Port().netdev.carrier_changes, 1U);
   EXPECT_EQ(Port().netdev.bond_members, std::nullopt);
-  EXPECT_NE(Port().stats, nullptr);
+  EXPECT_NE(Port().stats, std::nullopt);
 }
 
 TEST_F(DeviceLinksTest, AreReadAgainOnceAnInterval) {

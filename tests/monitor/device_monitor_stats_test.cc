@@ -18,11 +18,11 @@ TEST_F(DeviceMonitorStatsTest, APortHasItsCountersSoonAfterTheOpen) {
   read_takes_ = kSlow;
   Open();
   EXPECT_EQ(snapshot()->status, DeviceStatus::kOpen) << "the open does not wait for files";
-  EXPECT_EQ(port().stats, nullptr);
+  EXPECT_EQ(port().stats, std::nullopt);
   Finish();
   EXPECT_EQ(Value("counters/link_downed"), 3U);
   EXPECT_EQ(Value("hw_counters/a_new_one"), 4U);
-  EXPECT_EQ(snapshot()->stats, nullptr) << "the device has none of its own";
+  EXPECT_EQ(snapshot()->stats, std::nullopt) << "the device has none of its own";
   SetCounter("link_downed", 4);
   Round();
   EXPECT_EQ(Value("counters/link_downed"), 4U);
@@ -40,7 +40,7 @@ TEST_F(DeviceMonitorStatsTest, AClosedDeviceHasNoCountersAndItsCountOfResetsStay
   Apply(unplug);
   Turn();
   ASSERT_EQ(snapshot()->status, DeviceStatus::kFatal);
-  EXPECT_EQ(port().stats, nullptr);
+  EXPECT_EQ(port().stats, std::nullopt);
   EXPECT_EQ(port().counts.stat_resets, 1U);
   const int before = reads_;
   Round();
@@ -65,7 +65,7 @@ TEST_F(DeviceMonitorStatsTest, AReleasedDeviceIsLeftAlone) {
   monitor_->Submit(CommandKind::kPoke, 0);
   Turn();
   ASSERT_EQ(snapshot()->status, DeviceStatus::kReleased);
-  EXPECT_EQ(port().stats, nullptr);
+  EXPECT_EQ(port().stats, std::nullopt);
   const int before = reads_;
   Round();
   EXPECT_EQ(reads_, before);
@@ -90,12 +90,12 @@ TEST_F(DeviceMonitorStatsTest, CountersOfTheDeviceItselfGoWithItsCloseToo) {
   ASSERT_EQ(sim_.SetFile(path, {0, "5\n"}), "");
   Open();
   Finish();
-  ASSERT_NE(snapshot()->stats, nullptr);
-  EXPECT_EQ(snapshot()->stats->values.at(0), 5U);
+  ASSERT_NE(snapshot()->stats, std::nullopt);
+  EXPECT_EQ(snapshot()->stats->value(0), 5U);
   holds_->SetRelease(1, {"maintenance", "ann", clock_.wall(), clock_.wall() + hours(1)});
   monitor_->Submit(CommandKind::kPoke, 0);
   Turn();
-  EXPECT_EQ(snapshot()->stats, nullptr);
+  EXPECT_EQ(snapshot()->stats, std::nullopt);
 }
 
 TEST_F(DeviceMonitorStatsTest, ARenamedDeviceIsReadUnderItsNewName) {
@@ -152,9 +152,9 @@ TEST_F(DeviceMonitorStatsTest, ADeviceWithoutAnyCountersIsToldOnceWithTheRemedy)
   Open();
   Finish();
   EXPECT_THAT(::testing::internal::GetCapturedStderr(), HasSubstr("hostNetwork"));
-  ASSERT_NE(port().stats, nullptr);
-  EXPECT_FALSE(port().stats->layout->counters);
-  EXPECT_FALSE(port().stats->layout->hw_counters);
+  ASSERT_NE(port().stats, std::nullopt);
+  EXPECT_FALSE(port().stats->layout().counters);
+  EXPECT_FALSE(port().stats->layout().hw_counters);
   ::testing::internal::CaptureStderr();
   holds_->SetRelease(1, {"maintenance", "ann", clock_.wall(), clock_.wall() + seconds(1)});
   monitor_->Submit(CommandKind::kPoke, 0);

@@ -92,12 +92,12 @@ class DeviceMonitorStatsTest : public ::testing::Test {
   }
   std::optional<uint64_t> Value(const std::string& path) const {
     const auto stats = port().stats;
-    if (stats == nullptr) {
+    if (!stats) {
       return std::nullopt;
     }
-    for (size_t i = 0; i < stats->values.size(); ++i) {
-      if (stats->layout->files[i].path == path) {
-        return stats->values[i];
+    for (size_t i = 0; i < stats->layout().files.size(); ++i) {
+      if (stats->layout().files[i].path == path) {
+        return stats->value(i);
       }
     }
     return std::nullopt;

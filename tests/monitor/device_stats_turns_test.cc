@@ -159,7 +159,7 @@ TEST_F(DeviceMonitorStatsTest, AnEventStormDoesNotStarveTheCounters) {
     Turn();
   }
   EXPECT_LT(snapshot()->events[IBV_EVENT_COMM_EST], 200'000U);
-  EXPECT_NE(port().stats, nullptr);
+  EXPECT_NE(port().stats, std::nullopt);
 }
 
 TEST_F(DeviceMonitorStatsTest, TheLoopDoesNotSleepWhileFilesAreDue) {

@@ -43,14 +43,14 @@ TEST_F(NodeMonitorTest, AHungCounterFileStallsItsDeviceOnly) {
   Start();
   ASSERT_TRUE(WaitFor([&] { return AllServe(3); }));
   for (const char* device : {"b", "c"}) {
-    ASSERT_TRUE(WaitFor([&] { return Find(View(), device)->ports[0].data->stats != nullptr; }));
+    ASSERT_TRUE(WaitFor([&] { return Find(View(), device)->ports[0].data->stats.has_value(); }));
   }
   SimCommand hang;
   hang.hang = SimCommand::Hang{"sysfs_read", seconds(3600)};
   Apply(hang, "b");
   ASSERT_TRUE(WaitFor([&] { return Find(View(), "b")->stalled; }));
   EXPECT_EQ(Find(View(), "b")->stalled_call, "sysfs_read");
-  const auto sampled = [&] { return Find(View(), "c")->ports[0].data->stats->sampled; };
+  const auto sampled = [&] { return Find(View(), "c")->ports[0].data->stats->round->sampled; };
   const SteadyTime before = sampled();
   EXPECT_TRUE(WaitFor([&] { return sampled() > before; }));
   EXPECT_TRUE(WaitFor([&] { return Find(View(), "c")->ports[0].serving; }));

@@ -203,10 +203,9 @@ TEST_F(ViewTest, HeldPortsOfDevicesThatAreNotThereYetAreCounted) {
 
 TEST_F(ViewTest, StatsAgeIsThatOfTheLastCompleteRoundAtTheTimeOfReading) {
   EXPECT_EQ(View().devices[0].ports[0].stats_age, std::nullopt);
-  auto sample = std::make_shared<StatsSample>();
-  port().stats = sample;  // sampled on ticks only so far
-  EXPECT_EQ(View().devices[0].ports[0].stats_age, std::nullopt);
-  sample->sampled = clock_.steady();
+  StatsRound round;
+  round.sampled = clock_.steady();
+  port().stats.emplace().round = std::make_shared<StatsRound>(round);
   clock_.Advance(milliseconds(1500));
   EXPECT_EQ(View().devices[0].ports[0].stats_age, milliseconds(1500));
   clock_.Advance(seconds(1));

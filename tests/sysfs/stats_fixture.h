@@ -61,15 +61,13 @@ class StatsFixture : public ::testing::Test {
     Finish();
   }
 
-  std::shared_ptr<const StatsSample> sample(uint32_t port = 1) const {
-    return sampler_->sample(port);
-  }
+  std::optional<StatsSample> sample(uint32_t port = 1) const { return sampler_->sample(port); }
   /// By the file's path below the port, "counters/symbol_error"; nullopt also when it is not read.
   std::optional<uint64_t> Value(const std::string& path, uint32_t port = 1) const {
     const auto stats = sample(port);
-    for (size_t i = 0; i < stats->values.size(); ++i) {
-      if (stats->layout->files[i].path == path) {
-        return stats->values[i];
+    for (size_t i = 0; i < stats->layout().files.size(); ++i) {
+      if (stats->layout().files[i].path == path) {
+        return stats->value(i);
       }
     }
     return std::nullopt;
@@ -77,7 +75,8 @@ class StatsFixture : public ::testing::Test {
   /// Labels of what the driver has of its own.
   std::vector<std::string> DriverStats(uint32_t port = 1) const {
     std::vector<std::string> stats;
-    for (const auto& file : sample(port)->layout->files) {
+    const auto of = sample(port);
+    for (const auto& file : of->layout().files) {
       if (file.row == nullptr) {
         stats.push_back(file.stat);
       }

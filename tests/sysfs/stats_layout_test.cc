@@ -15,7 +15,7 @@ class StatsLayoutTest : public StatsFixture {};
 TEST_F(StatsLayoutTest, LayoutFindsTheFileOfEachMetric) {
   Counter("counters/symbol_error", "5\n");
   OpenAndFinish();
-  const StatsLayout& layout = *sample()->layout;
+  const StatsLayout& layout = sample()->layout();
   ASSERT_EQ(layout.of_metric.size(), CounterMetricCount());
   for (size_t row = 0; row < CounterTable().size(); ++row) {
     const int file = layout.of_metric[CounterMetricOfRow()[row]];
@@ -32,7 +32,7 @@ TEST_F(StatsLayoutTest, TheWiderSourceIsPreferredAndNeverBothAreRead) {
   EXPECT_EQ(Value("counters/port_rcv_data"), std::nullopt);
   EXPECT_THAT(DriverStats(), IsEmpty()) << "not as a stat of the driver's own either";
   EXPECT_EQ(sample()->saturated, 0U);
-  EXPECT_TRUE(sample()->layout->counters);
+  EXPECT_TRUE(sample()->layout().counters);
   EXPECT_EQ(reads_.size(), 1U);
 }
 
@@ -45,7 +45,7 @@ TEST_F(StatsLayoutTest, DriverStatsAreCutAtTheCapAndTheCutIsCounted) {
   OpenAndFinish();
   EXPECT_EQ(DriverStats().size(), kMaxDriverStats);
   EXPECT_EQ(DriverStats().front(), "SDma1000,Int");
-  EXPECT_EQ(sample()->layout->cut, 301 - kMaxDriverStats);
+  EXPECT_EQ(sample()->layout().cut, 301 - kMaxDriverStats);
   EXPECT_EQ(Value("hw_counters/out_of_buffer"), 4U) << "what has a metric is not under the cap";
   EXPECT_EQ(reads_.size(), kMaxDriverStats + 1);
 }
@@ -61,7 +61,7 @@ TEST_F(StatsLayoutTest, NamesBecomeDistinctValidText) {
   EXPECT_THAT(DriverStats(), ElementsAre("same", "SwLinkUp,32", "bad\xef\xbf\xbd"));
   EXPECT_EQ(Value("hw_counters/bad\xfe"), 2U);
   EXPECT_EQ(Value("counters/same"), 4U);
-  EXPECT_EQ(sample()->layout->cut, 0U);
+  EXPECT_EQ(sample()->layout().cut, 0U);
 }
 
 TEST_F(StatsLayoutTest, ADeviceMayHaveCountersOfItsOwn) {
@@ -69,7 +69,7 @@ TEST_F(StatsLayoutTest, ADeviceMayHaveCountersOfItsOwn) {
   tree_.File(std::string(kDevice) + "hw_counters/lifespan", "10\n");
   Counter("hw_counters/tx_bytes", "12\n");
   OpenAndFinish();
-  ASSERT_NE(sample(0), nullptr);
+  ASSERT_NE(sample(0), std::nullopt);
   EXPECT_EQ(Value("hw_counters/submitted_cmds", 0), 11U);
   EXPECT_THAT(DriverStats(0), ElementsAre("submitted_cmds"));
   EXPECT_EQ(Value("hw_counters/tx_bytes"), 12U);
@@ -79,13 +79,13 @@ TEST_F(StatsLayoutTest, ADeviceMayHaveCountersOfItsOwn) {
 TEST_F(StatsLayoutTest, PortsWithoutCountersHaveEmptySamples) {
   tree_.File("class/infiniband/rdma0/ports/2/hw_counters/x", "1\n");
   OpenAndFinish({1, 2});
-  EXPECT_EQ(sample(0), nullptr) << "the device has none of its own";
-  ASSERT_NE(sample(1), nullptr);
-  EXPECT_THAT(sample(1)->values, IsEmpty());
-  EXPECT_FALSE(sample(1)->layout->counters);
-  EXPECT_FALSE(sample(1)->layout->hw_counters);
+  EXPECT_EQ(sample(0), std::nullopt) << "the device has none of its own";
+  ASSERT_NE(sample(1), std::nullopt);
+  EXPECT_THAT(sample(1)->layout().files, IsEmpty());
+  EXPECT_FALSE(sample(1)->layout().counters);
+  EXPECT_FALSE(sample(1)->layout().hw_counters);
   EXPECT_EQ(Value("hw_counters/x", 2), 1U);
-  EXPECT_EQ(sample(3), nullptr);
+  EXPECT_EQ(sample(3), std::nullopt);
   EXPECT_TRUE(sampler_->any());
   OpenAndFinish({1});
   EXPECT_FALSE(sampler_->any());
@@ -100,7 +100,7 @@ TEST_F(StatsLayoutTest, ANameThatIsNoPathComponentReadsNothing) {
   options.ports = {1};
   sampler_ = std::make_unique<StatsSampler>(sysfs_, clock_.clock(), options, history_, limit_);
   Finish();
-  EXPECT_EQ(sample(), nullptr);
+  EXPECT_EQ(sample(), std::nullopt);
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ TEST_F(StatsSamplerTest, ReadsWhatIsThereOneFileAStep) {
   Counter("hw_counters/lifespan", "12\n");
   Counter("hw_counters/of_its_own", "9\n");
   Open();
-  EXPECT_EQ(sample(), nullptr) << "nothing is published before the round is complete";
+  EXPECT_EQ(sample(), std::nullopt) << "nothing is published before the round is complete";
   EXPECT_FALSE(sampler_->Step(clock_.steady()));
   EXPECT_FALSE(sampler_->Step(clock_.steady()));
   EXPECT_EQ(reads_.size(), 2U);
@@ -30,9 +30,9 @@ TEST_F(StatsSamplerTest, ReadsWhatIsThereOneFileAStep) {
   EXPECT_EQ(Value("counters/symbol_error"), 5U);
   EXPECT_EQ(Value("hw_counters/out_of_buffer"), 7U);
   EXPECT_THAT(DriverStats(), ElementsAre("of_its_own")) << "lifespan is a setting";
-  EXPECT_TRUE(sample()->layout->counters);
-  EXPECT_TRUE(sample()->layout->hw_counters);
-  EXPECT_EQ(sample()->sampled, clock_.steady());
+  EXPECT_TRUE(sample()->layout().counters);
+  EXPECT_TRUE(sample()->layout().hw_counters);
+  EXPECT_EQ(sample()->round->sampled, clock_.steady());
   EXPECT_EQ(history_.read_errors, 0U);
 }
 
@@ -43,10 +43,12 @@ TEST_F(StatsSamplerTest, TrafficIsReadWithTheTickTheRestOncePerInterval) {
   OpenAndFinish();
   EXPECT_THAT(reads_, ElementsAre("port_rcv_data", "port_xmit_data", "symbol_error"));
   reads_.clear();
+  const auto round = sample()->round;
   for (int i = 0; i < 14; ++i) {
     Tick();
   }
   EXPECT_EQ(reads_.size(), 28U);
+  EXPECT_EQ(sample()->round, round) << "what a tick does not read it does not copy either";
   EXPECT_THAT(reads_, Not(::testing::Contains("symbol_error")));
   Tick();
   EXPECT_EQ(reads_.back(), "symbol_error");
@@ -59,9 +61,9 @@ TEST_F(StatsSamplerTest, TrafficAloneIsNoSample) {
   Open();
   EXPECT_FALSE(sampler_->Step(clock_.steady()));
   EXPECT_THAT(reads_, ElementsAre("port_rcv_data"));
-  EXPECT_EQ(sample(), nullptr) << "all others would look absent";
+  EXPECT_EQ(sample(), std::nullopt) << "all others would look absent";
   EXPECT_TRUE(sampler_->Step(clock_.steady()));
-  EXPECT_NE(sample(), nullptr);
+  EXPECT_NE(sample(), std::nullopt);
 }
 
 TEST_F(StatsSamplerTest, ATickInTheMiddleOfALongRoundGoesFirst) {

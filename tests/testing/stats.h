@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "nicmon/monitor/snapshot.h"
 
@@ -37,8 +38,15 @@ class StatsSpec {
     const std::string path = std::string(row.directory) + "/" + std::string(row.file);
     const auto index = static_cast<size_t>(&row - CounterTable().data());
     layout_.of_metric.at(CounterMetricOfRow()[index]) = static_cast<int>(layout_.files.size());
+    if (row.traits.traffic == Traffic::kReceived) {
+      layout_.received = static_cast<int>(layout_.files.size());
+      sample_.received = value;
+    } else if (row.traits.traffic == Traffic::kTransmitted) {
+      layout_.transmitted = static_cast<int>(layout_.files.size());
+      sample_.transmitted = value;
+    }
     layout_.files.push_back({path, std::string(row.file), &row});
-    sample_.values.push_back(value);
+    values_.push_back(value);
     return *this;
   }
   /// The first row of this file name.
@@ -54,7 +62,7 @@ class StatsSpec {
   /// A file of the driver's own.
   StatsSpec& Driver(const std::string& stat, std::optional<uint64_t> value) {
     layout_.files.push_back({"hw_counters/" + stat, stat, nullptr});
-    sample_.values.push_back(value);
+    values_.push_back(value);
     return *this;
   }
 
@@ -70,17 +78,19 @@ class StatsSpec {
   StatsLayout& layout() { return layout_; }
   StatsSample& sample() { return sample_; }
 
-  std::shared_ptr<const StatsSample> Build() const {
-    auto sample = std::make_shared<StatsSample>(sample_);
-    sample->layout = std::make_shared<StatsLayout>(layout_);
+  StatsSample Build() const {
+    StatsSample sample = sample_;
+    sample.round = std::make_shared<StatsRound>(
+        StatsRound{std::make_shared<StatsLayout>(layout_), values_, {}});
     return sample;
   }
 
  private:
-  uint64_t Next() const { return sample_.values.size() + 1; }
+  uint64_t Next() const { return values_.size() + 1; }
 
   StatsLayout layout_;
   StatsSample sample_;
+  std::vector<std::optional<uint64_t>> values_;
 };
 
 }  // namespace nicmon::test

@@ -2,7 +2,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -84,7 +83,7 @@ class DeviceMonitor {
   /// What other threads want, taken once a turn.
   struct Mail {
     std::optional<std::optional<DeviceSighting>> discovery;  // the latest
-    std::deque<std::shared_ptr<Pending>> commands;
+    std::vector<std::shared_ptr<Pending>> commands;
   };
 
   Now Time() const { return {shared_->clock.steady(), shared_->clock.wall()}; }
@@ -143,7 +142,7 @@ class DeviceMonitor {
   Waker waker_;
   mutable std::mutex mutex_;  // guards mail_, taken_ and stopping_
   Mail mail_;
-  std::deque<std::shared_ptr<Pending>> taken_;  // the commands of the turn under way
+  std::vector<std::shared_ptr<Pending>> taken_;  // the commands of the turn under way
   bool stopping_ = false;
 
   // Below: the device's thread only (asserted in Turn).

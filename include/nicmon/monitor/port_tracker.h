@@ -76,9 +76,8 @@ class PortTracker {
   /// A context is there again, or the release is over.
   void OnOpened(Now now);
 
-  /// A round of samples is complete; `resets` of counters were seen since the port was first known.
-  void OnStats(std::shared_ptr<const StatsSample> stats, uint64_t resets,
-               const NetdevAttributes& netdev);
+  /// A round of samples is complete.
+  void OnStats(std::optional<StatsSample> stats, const NetdevAttributes& netdev);
 
   /// Ends settling when it is due; call when settle_deadline() has passed.
   void Settle(Now now);

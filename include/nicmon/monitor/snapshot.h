@@ -107,9 +107,9 @@ struct PortSnapshot {
   SteadyTime last_query_steady{};       // same, on the monotonic clock
   PortCounts counts;
 
-  /// nullptr until the first round of samples is complete, and while the device is closed: what was
+  /// nullopt until the first round of samples is complete, and while the device is closed: what was
   /// read before is not the hardware's word any more.
-  std::shared_ptr<const StatsSample> stats;
+  std::optional<StatsSample> stats;
   NetdevAttributes netdev;  // sampled with them
 
   bool up() const { return state == kStateActive; }
@@ -127,8 +127,8 @@ struct DeviceSnapshot {
   SteadyTime published{};
   uint64_t opens_ok = 0, opens_failed = 0;
   uint64_t async_read_errors = 0;
-  uint64_t sysfs_read_errors = 0;            // counter files that could not be read
-  std::shared_ptr<const StatsSample> stats;  // hw_counters of the device itself, else nullptr
+  uint64_t sysfs_read_errors = 0;    // counter files that could not be read
+  std::optional<StatsSample> stats;  // hw_counters of the device itself, else nullopt
   PcieLink pcie;
   std::array<uint64_t, 21> events{};  // by ibv_event_type; port-scoped ones are on their port
   uint64_t events_other = 0;          // unknown types, and port events with a number out of range

@@ -6,11 +6,14 @@
 
 namespace nicmon {
 
+/// What a port's throughput is made of, sampled on each tick.
+enum class Traffic : uint8_t { kNone, kReceived, kTransmitted };
+
 struct CounterTraits {
-  uint32_t scale = 1;    // what one step of the file is worth: 4 bytes for port data words
-  uint32_t bits = 64;    // below 64: the field's width, at whose largest value it sticks
-  bool full = false;     // only in the full profile
-  bool traffic = false;  // sampled on each tick: what a port's throughput is made of
+  uint32_t scale = 1;  // what one step of the file is worth: 4 bytes for port data words
+  uint32_t bits = 64;  // below 64: the field's width, at whose largest value it sticks
+  bool full = false;   // only in the full profile
+  Traffic traffic = Traffic::kNone;
 };
 
 /// A hardware counter of a port that nicmon has a metric for. Adding one is adding one row.

@@ -22,7 +22,8 @@ struct FileRead {
 struct SysfsFiles {
   /// At most 4 KiB; regular files only, opened O_NONBLOCK (anything else: EINVAL).
   std::function<FileRead(const std::string& path)> read;
-  /// The same file to be read again and again: each call of the result reads it anew. Holds a
+  /// The same file to be read again and again: each call of the result reads it anew, at most 256
+  /// bytes. Holds a
   /// descriptor where the process has plenty, else opens the file each time; a file that was
   /// replaced or is not there yet is opened again. Never fails itself. For one thread at a time.
   std::function<std::function<FileRead()>(const std::string& path)> keep;

@@ -68,9 +68,9 @@ class StatsSampler {
   /// Reads at most one file. True at the end of a round: there are new samples.
   bool Step(SteadyTime now);
 
-  /// Of a port (0: the device itself); nullptr for an unknown one, for a device without counters of
+  /// Of a port (0: the device itself); nullopt for an unknown one, for a device without counters of
   /// its own, and until the first slow round is complete.
-  std::shared_ptr<const StatsSample> sample(uint32_t port) const;
+  std::optional<StatsSample> sample(uint32_t port) const;
 
   /// Whether any port has any counters.
   bool any() const;
@@ -79,26 +79,24 @@ class StatsSampler {
   /// A file and how it has fared.
   struct Source {
     std::function<FileRead()> read;
-    std::string path;                  // for the log
-    size_t unit = 0;                   // index into units_
-    size_t index = 0;                  // into the unit's values
-    std::optional<uint64_t>* last;     // in the history
-    const CounterRow* row = nullptr;   // of CounterTable()
-    std::optional<uint64_t> cap;       // at which its field sticks
-    uint32_t failures = 0;             // in a row
-    SteadyTime not_before{};           // while it fails
+    size_t unit = 0;                  // index into units_
+    size_t index = 0;                 // into the unit's values
+    std::optional<uint64_t>* last;    // in the history
+    const CounterRow* row = nullptr;  // of CounterTable()
+    std::optional<uint64_t> cap;      // at which its field sticks
+    SteadyTime not_before{};          // while it fails
+    uint32_t failures = 0;            // in a row
+    Traffic traffic = Traffic::kNone;
     std::optional<uint64_t> previous;  // value before this one; traffic only
     SteadyTime previous_at{};
-    std::optional<double> per_second;  // bytes; traffic only
+    std::string path;  // for the log
   };
   struct Unit {
     uint32_t port = 0;
     uint64_t* resets = nullptr;  // in the history
     std::shared_ptr<const StatsLayout> layout;
-    std::vector<std::optional<uint64_t>> values;
-    uint32_t saturated = 0;        // of them, at their cap
-    std::optional<size_t> rx, tx;  // index into sources_
-    std::shared_ptr<const StatsSample> sample;
+    std::vector<std::optional<uint64_t>> values;  // of the round under way
+    StatsSample sample;                           // without a round until the first is complete
   };
   struct Round {
     std::vector<size_t> sources;  // indexes into sources_
@@ -111,9 +109,9 @@ class StatsSampler {
   bool Advance(Round& round, SteadyTime now);
   void ReadSource(Source& source, SteadyTime now);
   void SetValue(Source& source, std::optional<uint64_t> value);
-  void Measure(Source& source, std::optional<uint64_t> value, bool reset);
+  std::optional<double> Measure(Source& source, std::optional<uint64_t> value, bool reset);
   void Fail(Source& source, const std::string& why, SteadyTime now);
-  void MakeSample(Unit& unit) const;
+  void EndRound();
 
   const Clock clock_;
   const StatsSamplerOptions options_;
