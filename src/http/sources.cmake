@@ -3,7 +3,7 @@ target_include_directories(nicmon_core PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}")
 # The status page: its parts joined and embedded.
 set(page_dir "${CMAKE_CURRENT_SOURCE_DIR}/http/page")
 set(page_text "${CMAKE_CURRENT_BINARY_DIR}/status_page_text.cc")
-set(page_scripts dom.js format.js commands.js ports.js panels.js live.js)
+set(page_scripts dom.js format.js commands.js ports.js panels.js model.js live.js)
 set(page_parts embed.cmake page.html page.css ${page_scripts})
 list(TRANSFORM page_parts PREPEND "${page_dir}/")
 string(REPLACE ";" "," page_scripts "${page_scripts}")
