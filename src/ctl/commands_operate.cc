@@ -49,9 +49,13 @@ int FinishRelease(const Invocation& invocation, const Answer& answer, std::strin
     return FailUnknown();
   }
   int exit_code = kYes;
+  std::string replaced;
   std::vector<std::vector<std::string>> rows;
   for (const DeviceStatusReply& device : reply->devices) {
     rows.push_back({device.device, device.status});
+    if (device.replaced) {
+      replaced += device.device + ": replaced the release" + HoldText(*device.replaced) + "\n";
+    }
     if (device.status == "pending") {
       rows.back().emplace_back("hangs in a call: it follows when that returns, see devices");
     } else if (!reply->until.empty()) {
@@ -62,7 +66,7 @@ int FinishRelease(const Invocation& invocation, const Answer& answer, std::strin
   if (invocation.Has("json")) {
     return FinishRaw(answer, exit_code);
   }
-  return Finish(rows.empty() ? "no devices\n" : Aligned(rows), exit_code);
+  return Finish((rows.empty() ? "no devices\n" : Aligned(rows)) + replaced, exit_code);
 }
 
 /// "mlx5_0/1 serves", or why it does not; empty when nicmon does not say.
@@ -119,9 +123,11 @@ int Pause(Client& client, const Invocation& invocation) {
     return FailUnknown();
   }
   const HoldReply& hold = *reply->hold;
-  return Finish(hold.device + "/" + hold.port + " is held " +
-                    (hold.until.empty() ? "until it is resumed" : "until " + hold.until) + " (" +
-                    hold.id + ")\n" + reply->effect + "\n",
+  const std::string end = hold.until.empty() ? "until it is resumed" : "until " + hold.until;
+  const std::string replaced =
+      reply->replaced ? "replaced hold " + HoldText(*reply->replaced) + "\n" : "";
+  return Finish(hold.device + "/" + hold.port + " is held " + end + " (" + hold.id + ")\n" +
+                    replaced + reply->effect + "\n",
                 kYes);
 }
 

@@ -29,7 +29,7 @@ int Finish(const std::string& text, int exit_code);
 /// The same, of an answer as it came, which ends with a newline.
 int FinishRaw(const Answer& answer, int exit_code);
 
-/// "h1 by ops since … until …: bad cable".
+/// "h1 by ops since … until …: bad cable"; of a release, which has no id, all from " by" on.
 std::string HoldText(const HoldReply& hold);
 
 }  // namespace nicmon::ctl

@@ -74,6 +74,10 @@ PortReply PortOf(const Json& json) {
   return port;
 }
 
+DeviceStatusReply StatusOf(const Json& json) {
+  return {Str(json, "device"), Str(json, "status"), HoldOf(Member(json, "replaced"))};
+}
+
 RequeryReply::Port RequeriedPort(const Json& json) {
   return {Str(json, "verdict"), PortOf(Member(json, "after"))};
 }
@@ -133,7 +137,8 @@ std::optional<ChangeReply> ParseChange(std::string_view body) {
   if (!json.is_object()) {
     return std::nullopt;
   }
-  return ChangeReply{Bool(json, "changed"), HoldOf(Member(json, "hold")), Str(json, "effect")};
+  return ChangeReply{Bool(json, "changed"), HoldOf(Member(json, "hold")),
+                     HoldOf(Member(json, "replaced")), Str(json, "effect")};
 }
 
 std::optional<ReleaseReply> ParseRelease(std::string_view body) {
@@ -145,10 +150,10 @@ std::optional<ReleaseReply> ParseRelease(std::string_view body) {
   reply.until = Str(json, "until");
   const Json& list = Member(json, "devices");
   if (!list.is_array()) {
-    reply.devices.push_back({Str(json, "device"), Str(json, "status")});
+    reply.devices.push_back(StatusOf(json));
   }
   for (const Json& device : list) {
-    reply.devices.push_back({Str(device, "device"), Str(device, "status")});
+    reply.devices.push_back(StatusOf(device));
   }
   return reply;
 }

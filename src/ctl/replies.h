@@ -51,6 +51,7 @@ std::optional<RequeryReply> ParseRequery(std::string_view body);
 struct ChangeReply {
   bool changed = false;
   std::optional<HoldReply> hold;
+  std::optional<HoldReply> replaced;  // by `hold`
   std::string effect;
 };
 /// Of pause and resume.
@@ -58,6 +59,7 @@ std::optional<ChangeReply> ParseChange(std::string_view body);
 
 struct DeviceStatusReply {
   std::string device, status;
+  std::optional<HoldReply> replaced;  // a release that gave way to the new one: no id, no port
 };
 struct ReleaseReply {
   std::vector<DeviceStatusReply> devices;

@@ -4,7 +4,8 @@ namespace nicmon {
 namespace {
 
 constexpr char kColumns[] =
-    "seq, time, type, device, port, cause, before, after, note, by, who, hold, until, status";
+    "seq, time, type, device, port, cause, before, after, note, by, who, hold, until, status, "
+    "replaced";
 
 }  // namespace
 
@@ -28,12 +29,14 @@ Transition RowOf(const Statement& row) {
   event.hold = row.Text(11);
   event.until = row.Text(12);
   event.status = static_cast<int>(row.Number(13));
+  event.replaced = row.Text(14);
   return event;
 }
 
 int PrepareInsert(const Database& database, Statement* insert) {
-  return insert->Prepare(database, std::string("INSERT INTO events (") + kColumns +
-                                       ") VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14)");
+  return insert->Prepare(database,
+                         std::string("INSERT INTO events (") + kColumns +
+                             ") VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15)");
 }
 
 void BindRow(Statement& row, const Transition& event) {
@@ -51,6 +54,7 @@ void BindRow(Statement& row, const Transition& event) {
   row.Bind(12, event.hold);
   row.Bind(13, event.until);
   row.Bind(14, int64_t{event.status});
+  row.Bind(15, event.replaced);
 }
 
 int PrepareSelect(const Database& database, const EventQuery& query, Statement* select) {

@@ -28,10 +28,21 @@ constexpr char kSetUp[] =
 constexpr char kSchema[] =
     "CREATE TABLE IF NOT EXISTS events (seq INTEGER PRIMARY KEY, time INTEGER NOT NULL,"
     " type TEXT NOT NULL, device TEXT, port INTEGER, cause TEXT, before TEXT, after TEXT,"
-    " note TEXT, by TEXT, who TEXT, hold TEXT, until TEXT, status INTEGER);"
+    " note TEXT, by TEXT, who TEXT, hold TEXT, until TEXT, status INTEGER, replaced TEXT);"
     "CREATE INDEX IF NOT EXISTS events_device ON events(device);"
     "CREATE INDEX IF NOT EXISTS events_type ON events(type);"
     "PRAGMA user_version=1;";
+
+/// Adds what the first histories of this version did not have. Whoever only knows those reads and
+/// writes the other columns by their names. What is no such table shows when it is used.
+int AddColumns(Database& database) {
+  constexpr char kFind[] = "SELECT count(*) FROM pragma_table_info('events') WHERE name='replaced'";
+  if (database.Number(kFind) != 0) {
+    return SQLITE_OK;
+  }
+  const int result = database.Execute("ALTER TABLE events ADD COLUMN replaced TEXT");
+  return result == SQLITE_ERROR ? SQLITE_OK : result;
+}
 
 bool IsDamage(int result) {
   const int primary = result & 0xff;
@@ -134,6 +145,8 @@ class SqliteStore : public EventStore {
     const int64_t version = writer_.Number("PRAGMA user_version");
     if (result == SQLITE_OK && version == 0) {
       result = writer_.Execute(kSchema);
+    } else if (result == SQLITE_OK && version == kVersion) {
+      result = AddColumns(writer_);
     }
     if (result == SQLITE_OK &&
         (version > kVersion || PrepareInsert(writer_, &insert_) != SQLITE_OK)) {

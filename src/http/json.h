@@ -56,8 +56,9 @@ std::string StreamChange(const Transition* event, std::string_view key, std::str
 std::string StreamHoldChange(const Transition* event, const std::string& id,
                              std::string_view state);
 
-/// Reply of pause: the hold, its end, whether it survives a restart and what it does.
-std::string Paused(const Hold& hold, const std::string& device, bool durable,
+/// Reply of pause: the hold, the one that gave way to it (or nullptr), its end, whether it survives
+/// a restart and what it does.
+std::string Paused(const Hold& hold, const Hold* replaced, const std::string& device, bool durable,
                    std::string_view effect);
 /// Reply of resume and DELETE; `hold` may be nullptr.
 std::string Resumed(bool changed, const Hold* hold, const std::string& device);
@@ -75,9 +76,17 @@ std::string PortRequery(const std::string& device, const PortChange& change, dou
 std::string DeviceRequery(const std::string& device, const std::vector<PortChange>& changes,
                           double duration_ms, const std::string& query_error);
 
-/// Reply of release and reopen of all devices: (device, status).
-std::string DeviceStatuses(std::string_view status,
-                           const std::vector<std::pair<std::string, std::string>>& devices);
+/// What became of a device that was released or opened again.
+struct DeviceStatus {
+  std::string device, status;
+  const Release* replaced = nullptr;  // of a release: the one that gave way to it, if any
+};
+/// Reply of release of one device and of all.
+std::string Released(const DeviceStatus& device, WallTime until);
+std::string ReleasedAll(std::string_view status, const std::vector<DeviceStatus>& devices,
+                        WallTime until);
+/// Reply of reopen of all devices.
+std::string ReopenedAll(std::string_view status, const std::vector<DeviceStatus>& devices);
 
 std::string Selection(const std::vector<const PortView*>& ports, std::optional<uint64_t> requested,
                       size_t available);

@@ -17,6 +17,7 @@ Json AuditJson(const Transition& event) {
           {"until", Str(event.until)},
           {"hold", Str(event.hold)},
           {"held_by", Str(event.before)},
+          {"replaced", Str(event.replaced)},
           {"result", Str(event.after)},
           {"status", event.status}};
 }

@@ -26,6 +26,36 @@ Json ChangeJson(const PortChange& change) {
   return json;
 }
 
+/// Of a release of one device, or of one among all.
+Json ReleasedJson(const DeviceStatus& device) {
+  Json json = Json::object();
+  json["device"] = device.device;
+  json["status"] = device.status;
+  json["replaced"] = Json();
+  if (const Release* replaced = device.replaced; replaced != nullptr) {
+    json["replaced"] = {{"reason", replaced->reason},
+                        {"by", Str(replaced->by)},
+                        {"since", Rfc3339(replaced->since)},
+                        {"until", Rfc3339(replaced->until)}};
+  }
+  return json;
+}
+
+template <typename ToJson>
+std::string Statuses(std::string_view status, const std::vector<DeviceStatus>& devices,
+                     const Json& until, ToJson to_json) {
+  Json json = Json::object();
+  json["status"] = std::string(status);
+  if (!until.is_null()) {
+    json["until"] = until;
+  }
+  json["devices"] = Json::array();
+  for (const DeviceStatus& device : devices) {
+    json["devices"].push_back(to_json(device));
+  }
+  return Text(json);
+}
+
 Json Milliseconds(double value) {
   return std::round(value * 1000) / 1000;
 }
@@ -51,10 +81,11 @@ std::string Object(const std::vector<std::pair<std::string, Value>>& members) {
   return Text(json);
 }
 
-std::string Paused(const Hold& hold, const std::string& device, bool durable,
+std::string Paused(const Hold& hold, const Hold* replaced, const std::string& device, bool durable,
                    std::string_view effect) {
   Json json = Json::object();
   json["hold"] = HoldJson(hold, device, false);
+  json["replaced"] = replaced == nullptr ? Json() : HoldJson(*replaced, device, false);
   json["until"] = Time(hold.until);
   json["durable"] = durable;
   json["effect"] = std::string(effect);
@@ -106,15 +137,21 @@ std::string DeviceRequery(const std::string& device, const std::vector<PortChang
   return Text(json);
 }
 
-std::string DeviceStatuses(std::string_view status,
-                           const std::vector<std::pair<std::string, std::string>>& devices) {
-  Json json = Json::object();
-  json["status"] = std::string(status);
-  json["devices"] = Json::array();
-  for (const auto& [device, device_status] : devices) {
-    json["devices"].push_back({{"device", device}, {"status", device_status}});
-  }
+std::string Released(const DeviceStatus& device, WallTime until) {
+  Json json = ReleasedJson(device);
+  json["until"] = Rfc3339(until);
   return Text(json);
+}
+
+std::string ReleasedAll(std::string_view status, const std::vector<DeviceStatus>& devices,
+                        WallTime until) {
+  return Statuses(status, devices, Rfc3339(until), ReleasedJson);
+}
+
+std::string ReopenedAll(std::string_view status, const std::vector<DeviceStatus>& devices) {
+  return Statuses(status, devices, {}, [](const DeviceStatus& device) {
+    return Json{{"device", device.device}, {"status", device.status}};
+  });
 }
 
 }  // namespace nicmon::http::json

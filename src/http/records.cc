@@ -23,13 +23,14 @@ uint32_t PortNumber(const std::string& text) {
 }  // namespace
 
 void TellHold(const Call& call, const std::string& cause, const Hold& hold,
-              const std::string& device, bool held) {
+              const std::string& device, bool held, const Hold* replaced) {
   Transition event;
   event.type = TransitionType::kHold;
   event.device = device;
   event.port = hold.port.second;
   event.cause = cause;
-  event.before = held ? "" : "held by " + hold.by;
+  const Hold* before = held ? replaced : &hold;
+  event.before = before == nullptr ? "" : "held by " + before->by;
   event.after = held ? "held" : "";
   event.note = hold.reason;
   event.by = call.By();
@@ -38,17 +39,28 @@ void TellHold(const Call& call, const std::string& cause, const Hold& hold,
   Tell(call.service, std::move(event));
 }
 
-void TellRelease(const Call& call, const std::string& device, bool released) {
+void TellRelease(const Call& call, const std::string& device, bool released,
+                 const Release* before) {
   Transition event;
   event.type = TransitionType::kHold;
   event.device = device;
   event.cause = released ? "release" : "reopen";
-  event.before = released ? "" : "released";
+  event.before = before == nullptr ? "" : "released by " + before->by;
   event.after = released ? "released" : "";
   event.note = call.audit.reason;
   event.by = call.By();
   event.until = call.audit.until;
   Tell(call.service, std::move(event));
+}
+
+std::string InWords(const Hold& hold) {
+  return hold.id + " by " + hold.by + " since " + Rfc3339(hold.since) + " until " +
+         (hold.until ? Rfc3339(*hold.until) : "resumed") + ": " + hold.reason;
+}
+
+std::string InWords(const Release& release, const std::string& device) {
+  return device + " by " + release.by + " since " + Rfc3339(release.since) + " until " +
+         Rfc3339(release.until) + ": " + release.reason;
 }
 
 void TellAction(const Call& call, std::string_view action, int status) {
@@ -69,6 +81,7 @@ void TellAction(const Call& call, std::string_view action, int status) {
   event.who = call.who;
   event.hold = audit.hold;
   event.until = audit.until == "none" ? "" : audit.until;
+  event.replaced = audit.replaced;
   event.status = status;
   Tell(call.service, std::move(event));
 }

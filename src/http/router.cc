@@ -62,6 +62,7 @@ void LogAction(const Route& route, const Call& call, const Reply& reply) {
                                     {"until", audit.until},
                                     {"hold", audit.hold},
                                     {"held_by", audit.held_by},
+                                    {"replaced", audit.replaced},
                                     {"status", std::to_string(reply.status)},
                                     {"again", audit.again}};
   std::erase_if(fields, [](const log::Field& field) { return field.value.empty(); });

@@ -141,9 +141,10 @@ Reply PostPause(Call& call) {
     return replace.error;
   }
   Hold hold;
+  std::optional<Hold> replaced;
   std::string why;
-  const auto result = call.service.backend.holds->Pause(target->key(), target->name(), *reason,
-                                                        call.By(), *end, *replace, &hold, &why);
+  const auto result = call.service.backend.holds->Pause(
+      target->key(), target->name(), *reason, call.By(), *end, *replace, &hold, &why, &replaced);
   if (result == Holds::Result::kNotStored) {
     return NotStored(why);
   }
@@ -154,12 +155,17 @@ Reply PostPause(Call& call) {
   }
   RecordHold(call, hold);
   call.audit.again = Again(call, hold, target->name());
-  TellHold(call, "pause", hold, target->name(), true);
+  if (replaced) {
+    call.audit.held_by = replaced->by;
+    call.audit.replaced = InWords(*replaced);
+  }
+  const Hold* gave_way = replaced ? &*replaced : nullptr;
+  TellHold(call, "pause", hold, target->name(), true, gave_way);
   call.service.backend.submit(target->device->data->id, CommandKind::kPoke, 0);
   const auto state = call.service.backend.holds->snapshot();
   const KeptDevice* kept = state->Find(target->key().first);
   const bool durable = state->durable && kept != nullptr && kept->key.durable();
-  return JsonReply(200, json::Paused(hold, target->name(), durable, kEffect));
+  return JsonReply(200, json::Paused(hold, gave_way, target->name(), durable, kEffect));
 }
 
 Reply PostResume(Call& call) {

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <set>
 #include <thread>
 
 #include "http/json.h"
@@ -19,6 +20,7 @@ struct Waiting {
   std::string name;
   std::string status = "pending";
   std::shared_ptr<Pending> pending;
+  std::optional<nicmon::Release> before;  // what was in force until now
 };
 
 bool Arrived(const DeviceView& device, bool released) {
@@ -81,6 +83,37 @@ std::vector<DeviceId> IdsOf(const std::vector<Waiting>& devices) {
   return ids;
 }
 
+/// Hands each device what was in force until now, and notes whose that was.
+void NoteBefore(Call& call, const Releases& before, std::vector<Waiting>* devices) {
+  std::set<std::string> holders;
+  for (Waiting& device : *devices) {
+    const auto release = before.find(device.id);
+    if (release == before.end()) {
+      continue;
+    }
+    device.before = release->second;
+    if (holders.insert(device.before->by).second) {
+      call.audit.held_by += (call.audit.held_by.empty() ? "" : ", ") + device.before->by;
+    }
+  }
+}
+
+/// What gave way to a release, as far as a record has room for it.
+std::string ReplacedInWords(const std::vector<Waiting>& devices) {
+  constexpr size_t kRoom = 4096;
+  std::string words;
+  size_t left_out = 0;
+  for (const Waiting& device : devices) {
+    const std::string more = device.before ? InWords(*device.before, device.name) : "";
+    if (words.size() + more.size() > kRoom) {
+      ++left_out;
+    } else if (!more.empty()) {
+      words += (words.empty() ? "" : "; ") + more;
+    }
+  }
+  return left_out == 0 ? words : words + "; and " + std::to_string(left_out) + " more";
+}
+
 /// Releases the devices and waits. The end of the release, or why there is none.
 Expected<WallTime> Release(Call& call, std::vector<Waiting>* devices) {
   const std::string* reason = call.Find("reason");
@@ -96,12 +129,16 @@ Expected<WallTime> Release(Call& call, std::vector<Waiting>* devices) {
   const nicmon::Release release{*reason, call.By(), now, now + *ttl};
   call.audit.until = Rfc3339(release.until);
   std::string why;
-  const auto result = call.service.backend.holds->SetRelease(IdsOf(*devices), release, &why);
+  Releases before;
+  const auto result =
+      call.service.backend.holds->SetRelease(IdsOf(*devices), release, &why, &before);
   if (result == Holds::Result::kNotStored) {
     return NotStored(why);
   }
+  NoteBefore(call, before, devices);
+  call.audit.replaced = ReplacedInWords(*devices);
   for (Waiting& device : *devices) {
-    TellRelease(call, device.name, true);
+    TellRelease(call, device.name, true, device.before ? &*device.before : nullptr);
     device.pending = call.service.backend.submit(device.id, CommandKind::kPoke, 0);
   }
   WaitFor(call, devices, true);
@@ -111,14 +148,15 @@ Expected<WallTime> Release(Call& call, std::vector<Waiting>* devices) {
 /// Whether anything was released.
 Expected<bool> Reopen(Call& call, std::vector<Waiting>* devices) {
   std::string why;
-  const auto before = call.service.backend.holds->snapshot();
-  const auto result = call.service.backend.holds->ClearRelease(IdsOf(*devices), &why);
+  Releases before;
+  const auto result = call.service.backend.holds->ClearRelease(IdsOf(*devices), &why, &before);
   if (result == Holds::Result::kNotStored) {
     return NotStored(why);
   }
+  NoteBefore(call, before, devices);
   for (Waiting& device : *devices) {
-    if (before->FindRelease(device.id, call.now()) != nullptr) {
-      TellRelease(call, device.name, false);
+    if (device.before) {
+      TellRelease(call, device.name, false, &*device.before);
     }
     device.pending = call.service.backend.submit(device.id, CommandKind::kPoke, 0);
   }
@@ -138,25 +176,24 @@ Expected<std::vector<Waiting>> OneDevice(Call& call) {
     return device.error;
   }
   const DeviceSnapshot& data = *(*device)->data;
-  return std::vector<Waiting>{{data.id, data.name, "pending", nullptr}};
+  return std::vector<Waiting>{{data.id, data.name}};
 }
 
 std::vector<Waiting> AllDevices(Call& call) {
   std::vector<Waiting> devices;
   for (const DeviceView& device : call.service.backend.view().devices) {
-    devices.push_back({device.data->id, device.data->name, "pending", nullptr});
+    devices.push_back({device.data->id, device.data->name});
   }
   call.audit.device = "all";
   return devices;
 }
 
-Reply AllReply(const std::vector<Waiting>& devices, std::string_view done) {
-  std::vector<std::pair<std::string, std::string>> statuses;
+std::vector<json::DeviceStatus> StatusesOf(const std::vector<Waiting>& devices) {
+  std::vector<json::DeviceStatus> statuses;
   for (const Waiting& device : devices) {
-    statuses.emplace_back(device.name, device.status);
+    statuses.push_back({device.name, device.status, device.before ? &*device.before : nullptr});
   }
-  const bool pending = AnyPending(devices);
-  return JsonReply(pending ? 202 : 200, json::DeviceStatuses(pending ? "pending" : done, statuses));
+  return statuses;
 }
 
 }  // namespace
@@ -170,11 +207,8 @@ Reply PostDeviceRelease(Call& call) {
   if (!until) {
     return until.error;
   }
-  const Waiting& device = devices->front();
-  return JsonReply(
-      device.status == "pending" ? 202 : 200,
-      json::Object(
-          {{"device", device.name}, {"status", device.status}, {"until", Rfc3339(*until)}}));
+  return JsonReply(AnyPending(*devices) ? 202 : 200,
+                   json::Released(StatusesOf(*devices).front(), *until));
 }
 
 Reply PostDeviceReopen(Call& call) {
@@ -195,13 +229,23 @@ Reply PostDeviceReopen(Call& call) {
 Reply PostReleaseAll(Call& call) {
   auto devices = AllDevices(call);
   auto until = Release(call, &devices);
-  return until ? AllReply(devices, "released") : until.error;
+  if (!until) {
+    return until.error;
+  }
+  const bool pending = AnyPending(devices);
+  return JsonReply(pending ? 202 : 200, json::ReleasedAll(pending ? "pending" : "released",
+                                                          StatusesOf(devices), *until));
 }
 
 Reply PostReopenAll(Call& call) {
   auto devices = AllDevices(call);
   auto changed = Reopen(call, &devices);
-  return changed ? AllReply(devices, "reopened") : changed.error;
+  if (!changed) {
+    return changed.error;
+  }
+  const bool pending = AnyPending(devices);
+  return JsonReply(pending ? 202 : 200,
+                   json::ReopenedAll(pending ? "pending" : "reopened", StatusesOf(devices)));
 }
 
 }  // namespace nicmon::http

@@ -47,8 +47,9 @@ struct Service {
 /// What an operator's action did, for the log. Empty: does not apply.
 struct Audit {
   std::string device, port, reason, until, hold;
-  std::string held_by;  // who set a hold that this action lifted
-  std::string again;    // a command that sets the hold again, ready to be pasted
+  std::string held_by;   // who set what this action lifted or replaced
+  std::string replaced;  // the holds and releases that gave way to it
+  std::string again;     // a command that sets the hold again, ready to be pasted
 };
 
 /// One request on its way through a handler.

@@ -219,12 +219,12 @@ std::string EventTable(const EventPage& page) {
 
 std::string AuditTable(const EventPage& page) {
   std::vector<Row> rows = {{"TIME", "ACTION", "PORT", "RESULT", "STATUS", "WHO", "BY", "HOLD",
-                            "UNTIL", "HELD_BY", "REASON"}};
+                            "UNTIL", "HELD_BY", "REASON", "REPLACED"}};
   for (const Transition& event : page.events) {
     rows.push_back({Rfc3339(event.time), OrDash(event.cause), EventTarget(event),
                     OrDash(event.after), std::to_string(event.status), OrDash(event.who),
                     OrDash(event.by), OrDash(event.hold), OrDash(event.until), OrDash(event.before),
-                    OrDash(event.note)});
+                    OrDash(event.note), OrDash(event.replaced)});
   }
   return TableOr(rows, "no operator actions") + NextPage(page);
 }

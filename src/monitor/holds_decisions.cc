@@ -18,17 +18,31 @@ uint64_t KeptNumber(HoldsSnapshot& state, DeviceId device, const std::string& na
   return state.bound.at(device);
 }
 
+/// Those of the devices that are in force.
+void NoteReleases(const HoldsSnapshot& state, const std::vector<DeviceId>& devices, WallTime now,
+                  Releases* releases) {
+  for (const DeviceId device : devices) {
+    const Release* release = state.FindRelease(device, now);
+    if (release != nullptr && releases != nullptr) {
+      releases->emplace(device, *release);
+    }
+  }
+}
+
 }  // namespace
 
 Holds::Result Holds::Pause(PortKey port, const std::string& device, const std::string& reason,
                            const std::string& by, std::optional<WallTime> until, bool replace,
-                           Hold* existing, std::string* why) {
+                           Hold* existing, std::string* why, std::optional<Hold>* replaced) {
   return Durably(why, [&](HoldsSnapshot& state, Effect* effect) {
     const WallTime now = clock_.wall();
     const Hold* held = state.FindHold(port, now);
     if (held != nullptr && !replace) {
       *existing = *held;
       return Result::kConflict;
+    }
+    if (replaced != nullptr) {
+      *replaced = held == nullptr ? std::nullopt : std::optional(*held);
     }
     const uint64_t pauses = held == nullptr ? 1 : 0;
     Hold hold{"h" + std::to_string(state.next_hold),
@@ -90,7 +104,7 @@ Holds::Result Holds::Delete(const std::string& hold_id, Hold* dropped, std::stri
 }
 
 Holds::Result Holds::SetRelease(const std::vector<DeviceId>& devices, Release release,
-                                std::string* why) {
+                                std::string* why, Releases* replaced) {
   release.since = ToMilliseconds(release.since);
   release.until = ToMilliseconds(release.until);
   release.boot_id = home_.boot_id;
@@ -99,6 +113,7 @@ Holds::Result Holds::SetRelease(const std::vector<DeviceId>& devices, Release re
     for (const DeviceId device : devices) {
       entries.push_back(KeptNumber(state, device));
     }
+    NoteReleases(state, devices, clock_.wall(), replaced);
     *effect = [entries, release](HoldsSnapshot& s) {
       for (const uint64_t kept : entries) {
         s.kept.at(kept).release = release;
@@ -108,7 +123,8 @@ Holds::Result Holds::SetRelease(const std::vector<DeviceId>& devices, Release re
   });
 }
 
-Holds::Result Holds::ClearRelease(const std::vector<DeviceId>& devices, std::string* why) {
+Holds::Result Holds::ClearRelease(const std::vector<DeviceId>& devices, std::string* why,
+                                  Releases* ended) {
   return Durably(why, [&](HoldsSnapshot& state, Effect* effect) {
     std::vector<uint64_t> entries;
     for (const DeviceId device : devices) {
@@ -120,6 +136,7 @@ Holds::Result Holds::ClearRelease(const std::vector<DeviceId>& devices, std::str
     if (entries.empty()) {
       return Result::kNotFound;
     }
+    NoteReleases(state, devices, clock_.wall(), ended);
     *effect = [entries](HoldsSnapshot& s) {
       for (const uint64_t kept : entries) {
         s.kept.at(kept).release.reset();

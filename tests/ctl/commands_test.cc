@@ -66,7 +66,10 @@ TEST(CtlCommands, PauseAndResume) {
   EXPECT_EQ(again.code, 1);
   EXPECT_THAT(again.err, AllOf(HasSubstr("held already (h1 by ops since"), HasSubstr("bad cable"),
                                HasSubstr("--replace")));
-  EXPECT_EQ(daemon.Ctl({"pause", "mlx5_0/1", "--reason=mine", "--replace"}).code, 0);
+  const CtlResult replaced = daemon.Ctl({"pause", "mlx5_0/1", "--reason=mine", "--replace"});
+  EXPECT_EQ(replaced.code, 0);
+  EXPECT_THAT(replaced.out,
+              AllOf(HasSubstr("\nreplaced hold h1 by ops since "), HasSubstr(": bad cable\n")));
 
   const CtlResult other = daemon.Ctl({"resume", "mlx5_0/1", "--hold-id=h1"});
   EXPECT_EQ(other.code, 1);
@@ -144,8 +147,14 @@ TEST(CtlCommands, ReleaseAndReopen) {
   const CtlResult reopened = daemon.Ctl({"reopen", "mlx5_0"});
   EXPECT_EQ(reopened.code, 0);
   EXPECT_EQ(reopened.out, "mlx5_0  open\n");
-  EXPECT_EQ(daemon.Ctl({"release", "--all", "--reason=reboot"}).out,
-            "mlx5_0  released\nmlx5_1  released\n");
+  EXPECT_THAT(daemon.Ctl({"release", "--all", "--reason=reboot"}).out,
+              AllOf(StartsWith("mlx5_0  released  until 20"),
+                    HasSubstr("Z\nmlx5_1  released  until 20"), Not(HasSubstr("replaced"))));
+  const CtlResult second = daemon.Ctl({"release", "mlx5_1", "--reason=firmware", "--by=bob"});
+  EXPECT_EQ(second.code, 0);
+  EXPECT_THAT(second.out,
+              AllOf(StartsWith("mlx5_1  released  until 20"),
+                    HasSubstr("\nmlx5_1: replaced the release by "), HasSubstr(": reboot\n")));
   EXPECT_EQ(daemon.Ctl({"reopen", "--all"}).out, "mlx5_0  open\nmlx5_1  open\n");
 }
 

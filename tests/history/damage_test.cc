@@ -166,6 +166,22 @@ TEST_F(DamageTest, AFileOfALaterVersionIsMovedAside) {
   ExpectStartedAnew();
 }
 
+TEST_F(DamageTest, AFileWithoutALaterColumnGetsItAndKeepsItsRecords) {
+  Fill();
+  ASSERT_EQ(Run("ALTER TABLE events DROP COLUMN replaced"), SQLITE_OK);
+  Start();
+  EXPECT_EQ(Count(), 500U);
+  EXPECT_FALSE(std::filesystem::exists(Path("history.db.damaged")));
+  Transition audit = Event("mlx5_0", 1, TransitionType::kAudit);
+  audit.replaced = "h1 by ann";
+  Tell(audit);
+  Stop();
+  EventQuery query;
+  query.audit = true;
+  ASSERT_EQ(journal_->Query(query).events.size(), 1U);
+  EXPECT_EQ(journal_->Query(query).events[0].replaced, "h1 by ann");
+}
+
 TEST_F(DamageTest, AnotherTableOfThatNameIsMovedAside) {
   Fill();
   ASSERT_EQ(Run("DROP TABLE events; CREATE TABLE events (seq)"), SQLITE_OK);

@@ -31,7 +31,7 @@ TEST_P(AnyJournal, GivesBackAllThatItWasTold) {
   Tell({0, time, TransitionType::kHold, "mlx5_0", 2, "pause", "", "held", "bad \"cable\" µ", "ann",
         "", "h1", "2026-01-31T23:59:59.000Z", 0});
   Tell({0, time, TransitionType::kAudit, "mlx5_0", 2, "pause", "", "ok", "", "ann", "uid=0", "h1",
-        "", 200});
+        "", 200, "h0 by bob"});
   Stop();
   const auto events = journal_->Query({}).events;
   ASSERT_EQ(events.size(), 1U);
@@ -49,6 +49,7 @@ TEST_P(AnyJournal, GivesBackAllThatItWasTold) {
   ASSERT_EQ(audit.size(), 1U);
   EXPECT_EQ(audit[0].who, "uid=0");
   EXPECT_EQ(audit[0].status, 200);
+  EXPECT_EQ(audit[0].replaced, "h0 by bob");
 }
 
 TEST_P(AnyJournal, PagesFollowTheCursorWithoutGapOrRepetition) {

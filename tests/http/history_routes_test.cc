@@ -157,6 +157,31 @@ TEST_F(HistoryRoutes, HoldsAndReleasesAreTold) {
   EXPECT_EQ(Last(TransitionType::kHold).cause, "reopen");
 }
 
+TEST_F(HistoryRoutes, WhatGaveWayToAHoldOrReleaseIsTold) {
+  Start();
+  Post(kPort + "/pause", "reason=bad+cable&by=ann");
+  EXPECT_EQ(GetJson("/api/v1/audit")["audit"][0].at("replaced"), nullptr);
+  Post(kPort + "/pause", "reason=mine&by=bob&replace=true");
+  Transition told = Last(TransitionType::kHold);
+  EXPECT_EQ(told.cause + "," + told.before + "," + told.after, "pause,held by ann,held");
+  Json audit = GetJson("/api/v1/audit")["audit"][0];
+  EXPECT_EQ(audit["held_by"], "ann");
+  EXPECT_EQ(audit["replaced"].get<std::string>().rfind("h1 by ann since ", 0), 0U) << audit;
+  EXPECT_NE(audit["replaced"].get<std::string>().find(" until resumed: bad cable"),
+            std::string::npos);
+
+  Post("/api/v1/devices/mlx5_0/release", "reason=driver&by=ann");
+  Post("/api/v1/release", "reason=reboot&by=bob");
+  told = Last(TransitionType::kHold);
+  EXPECT_EQ(told.cause + "," + told.before + "," + told.after, "release,released by ann,released");
+  audit = GetJson("/api/v1/audit")["audit"][0];
+  EXPECT_EQ(audit["held_by"], "ann");
+  EXPECT_EQ(audit["replaced"].get<std::string>().rfind("mlx5_0 by ann since ", 0), 0U) << audit;
+  const std::string table = Send(admin(), "GET /api/v1/audit?format=text").body;
+  EXPECT_NE(table.find("  REPLACED\n"), std::string::npos) << table;
+  EXPECT_NE(table.find(": driver\n"), std::string::npos) << table;
+}
+
 TEST_F(HistoryRoutes, TheAuditHasWhoItWasAndWhoTheySayTheyAre) {
   options_.admin_token_file = WriteFile("tokens", "ops:secret\n");
   Start();

@@ -47,7 +47,13 @@ TEST_F(OperatorRoutes, PauseConflictsUnlessReplaced) {
   EXPECT_EQ(conflict["error"]["code"], "already_held");
   EXPECT_EQ(conflict["hold"]["id"], id);
   EXPECT_EQ(conflict["hold"]["reason"], "one");
-  EXPECT_EQ(PostJson(kPort + "/pause", "reason=two&replace=true", 200)["hold"]["reason"], "two");
+  const Json replaced = PostJson(kPort + "/pause", "reason=two&replace=true", 200);
+  EXPECT_EQ(replaced["hold"]["reason"], "two");
+  EXPECT_EQ(replaced["replaced"]["id"], id);
+  EXPECT_EQ(replaced["replaced"]["reason"], "one");
+  PostJson(kPort + "/resume", "", 200);
+  const Json free = PostJson(kPort + "/pause", "reason=three&replace=true", 200);
+  EXPECT_EQ(free.at("replaced"), nullptr);
   EXPECT_EQ(Actions("pause", "error"), 1U);
 }
 

@@ -5,6 +5,7 @@
 #include "http/operator_fixture.h"
 #include "http/times.h"
 #include "nicmon/base/log.h"
+#include "testing/log_capture.h"
 
 // Requery, release and reopen, and the rest of what only an operator may do.
 namespace nicmon::http {
@@ -97,6 +98,41 @@ TEST_F(OperatorRoutes, ReleaseAndReopen) {
   EXPECT_EQ(PostJson("/api/v1/devices/mlx5_0/reopen", "", 200)["changed"], false);
 }
 
+TEST_F(OperatorRoutes, ASecondReleaseSaysWhatItReplaces) {
+  testing::LogCapture capture;
+  Start();
+  const Json first = PostJson("/api/v1/devices/mlx5_0/release", "reason=driver&by=ann", 200);
+  EXPECT_EQ(first.at("replaced"), nullptr);
+  const Json second =
+      PostJson("/api/v1/devices/mlx5_0/release", "reason=firmware&ttl=2h&by=bob", 200);
+  EXPECT_EQ(second["replaced"]["reason"], "driver");
+  EXPECT_EQ(second["replaced"]["by"], "ann");
+  EXPECT_EQ(second["replaced"]["until"], first["until"]);
+  const Json all = PostJson("/api/v1/release", "reason=reboot&by=eve", 200);
+  EXPECT_EQ(all["devices"][0]["replaced"]["reason"], "firmware");
+  EXPECT_EQ(all["devices"][1].at("replaced"), nullptr);
+  EXPECT_TRUE(ParseRfc3339(all["until"].get<std::string>()));
+  PostJson("/api/v1/devices/mlx5_0/reopen", "by=dan", 200);
+  std::vector<std::string> actions = capture.Records();
+  std::erase_if(actions, [](const std::string& one) { return !one.starts_with("INFO operator"); });
+  ASSERT_EQ(actions.size(), 4U);
+  EXPECT_EQ(actions[0].find("replaced="), std::string::npos) << actions[0];
+  EXPECT_NE(actions[1].find("held_by=ann replaced=\"mlx5_0 by ann since "), std::string::npos)
+      << actions[1];
+  EXPECT_NE(actions[1].find(": driver\""), std::string::npos) << actions[1];
+  EXPECT_NE(actions[2].find("held_by=bob replaced=\"mlx5_0 by bob since "), std::string::npos)
+      << actions[2];
+  EXPECT_NE(actions[3].find("held_by=eve"), std::string::npos) << actions[3];
+  EXPECT_EQ(actions[3].find("replaced="), std::string::npos) << "nothing took its place";
+}
+
+TEST_F(OperatorRoutes, AReleaseThatHasEndedIsNotReplaced) {
+  const WallTime now = std::chrono::system_clock::now();
+  node_.holds->SetRelease(first_, {"old", "ann", now - hours(2), now - hours(1)});
+  Start();
+  EXPECT_EQ(PostJson("/api/v1/devices/mlx5_0/release", "reason=x", 200).at("replaced"), nullptr);
+}
+
 TEST_F(OperatorRoutes, ReleaseWaitsForTheClose) {
   // The device's thread gets to it later, and not through the command.
   node_.on_command = [](DeviceSnapshot&, const std::shared_ptr<Pending>&) {};
@@ -132,8 +168,9 @@ TEST_F(OperatorRoutes, ReleaseOfAllWaitsForNoneThatHangs) {
   Start();
   const Json reply = PostJson("/api/v1/release", "reason=reboot&ttl=10m", 202);
   EXPECT_EQ(reply["status"], "pending");
-  EXPECT_EQ(reply["devices"], Json::parse(R"([{"device":"mlx5_0","status":"pending"},
-                                              {"device":"mlx5_1","status":"released"}])"));
+  EXPECT_EQ(reply["devices"],
+            Json::parse(R"([{"device":"mlx5_0","status":"pending","replaced":null},
+                            {"device":"mlx5_1","status":"released","replaced":null}])"));
   EXPECT_EQ(PostJson("/api/v1/reopen", "", 202)["devices"][1]["status"], "open");
 }
 

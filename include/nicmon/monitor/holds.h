@@ -45,6 +45,8 @@ struct Release {
   friend bool operator==(const Release&, const Release&) = default;
 };
 
+using Releases = std::map<DeviceId, Release>;
+
 /// What is remembered of a port beside its hold.
 struct PortRecord {
   bool required = false;                 // was ACTIVE once under this identity
@@ -146,23 +148,24 @@ class Holds {
   ~Holds();
 
   /// kConflict: held already (`*existing` is that hold) and `replace` is false. On kDone
-  /// `*existing` is the new hold.
+  /// `*existing` is the new hold, and `*replaced` the one that gave way to it, if there was one.
   Result Pause(PortKey port, const std::string& device, const std::string& reason,
                const std::string& by, std::optional<WallTime> until, bool replace, Hold* existing,
-               std::string* why = nullptr);
+               std::string* why = nullptr, std::optional<Hold>* replaced = nullptr);
   /// kNotFound: no hold. kConflict: `hold_id` is given and is not that of the hold.
   Result Resume(PortKey port, const std::string& hold_id, Hold* lifted, std::string* why = nullptr);
   /// Drops a hold by its id whatever it belongs to (DELETE /api/v1/holds/{id}).
   Result Delete(const std::string& hold_id, Hold* dropped, std::string* why = nullptr);
 
-  /// All of the devices or none.
+  /// All of the devices or none. `*replaced`: the releases in force that gave way to it.
   Result SetRelease(const std::vector<DeviceId>& devices, Release release,
-                    std::string* why = nullptr);
+                    std::string* why = nullptr, Releases* replaced = nullptr);
   Result SetRelease(DeviceId device, Release release) {
     return SetRelease(std::vector{device}, std::move(release));
   }
-  /// kNotFound: none of the devices was released.
-  Result ClearRelease(const std::vector<DeviceId>& devices, std::string* why = nullptr);
+  /// kNotFound: none of the devices was released. `*ended`: the releases that were in force.
+  Result ClearRelease(const std::vector<DeviceId>& devices, std::string* why = nullptr,
+                      Releases* ended = nullptr);
   Result ClearRelease(DeviceId device) { return ClearRelease(std::vector{device}); }
 
   Result SetBaseline(PortKey port, uint64_t bps, std::string* why = nullptr);

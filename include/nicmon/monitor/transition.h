@@ -36,12 +36,13 @@ struct Transition {
   uint32_t port = 0;   // 0: the whole device
   std::string cause;   // "event", "tick", "admin"; of an audit record the action
   std::string before, after;
-  std::string note;   // one line: details, or the reason an operator gave
-  std::string by;     // who an operator says to be
-  std::string who;    // audit: who it was for sure, "uid=0" or "token=ops"
-  std::string hold;   // id of a hold
-  std::string until;  // end of a hold or release; empty: none
-  int status = 0;     // audit: of the reply
+  std::string note;      // one line: details, or the reason an operator gave
+  std::string by;        // who an operator says to be
+  std::string who;       // audit: who it was for sure, "uid=0" or "token=ops"
+  std::string hold;      // id of a hold
+  std::string until;     // end of a hold or release; empty: none
+  int status = 0;        // audit: of the reply
+  std::string replaced;  // audit: the holds and releases that gave way to it, one line
 };
 
 /// Where records go. Any thread; never blocks, a record that finds no room is counted as dropped.
