@@ -179,8 +179,8 @@ constexpr Row kRows[] = {
        return SetDuration(c.settle, v, Duration(0), hours(24));
      }},
     {"state-dir", "DIR|none", "/var/lib/nicmon", "a directory, made where it is missing, or none",
-     "where holds, releases, baselines and required ports are kept; none: in memory only, as by "
-     "default with --simulate",
+     "where holds, releases, baselines, required ports and the history are kept; none: in memory "
+     "only, as by default with --simulate",
      SetStateDir},
     {"metrics-profile", "PROFILE", "standard", "minimal, standard or full",
      "how many series /metrics has",

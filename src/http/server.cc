@@ -48,7 +48,9 @@ http::AdminSocket OpenAdminSocket(const HttpOptions& options) {
       why += "; " + std::string(error.what());
     }
   }
-  log::Warning("no admin socket", {{"why", why}});
+  log::Warning(
+      "no admin socket: give a path where this user may write with --admin-socket, or none",
+      {{"why", why}});
   return {};
 }
 
