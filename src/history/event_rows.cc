@@ -63,8 +63,11 @@ int PrepareSelect(const Database& database, const EventQuery& query, Statement* 
   sql += query.before_seq ? " AND seq < ?1" : "";
   sql += query.since ? " AND time >= ?2" : "";
   sql += query.before ? " AND time < ?3" : "";
-  sql += query.device.empty() ? "" : " AND device = ?4";
-  sql += query.port ? " AND port = ?5" : "";
+  // As Matches() has it for records in memory.
+  sql += query.device.empty() ? "" : query.audit ? " AND device IN (?4, ?8)" : " AND device = ?4";
+  sql += !query.port   ? ""
+         : query.audit ? " AND (port = ?5 OR (port = 0 AND device <> ''))"
+                       : " AND port = ?5";
   sql += query.type ? " AND type = ?6" : "";
   sql += " ORDER BY seq DESC LIMIT ?7";
   const int result = select->Prepare(database, sql);
@@ -78,6 +81,7 @@ int PrepareSelect(const Database& database, const EventQuery& query, Statement* 
   select->Bind(5, int64_t{query.port.value_or(0)});
   select->Bind(6, query.type ? TransitionTypeName(*query.type) : "");
   select->Bind(7, static_cast<int64_t>(query.limit) + 1);
+  select->Bind(8, kAllDevices);
   return SQLITE_OK;
 }
 

@@ -86,6 +86,11 @@ Expected<const DeviceView*> FindDevice(Call& call, const NodeView& view) {
   return device;
 }
 
+std::string NameNow(const NodeView& view, const std::string& name) {
+  auto device = DeviceNamed(view, name);
+  return device ? (*device)->data->name : name;
+}
+
 Expected<const PortView*> FindPort(Call& call, const NodeView& view) {
   auto device = FindDevice(call, view);
   return device ? PortNumbered(**device, call.segments["port"]) : device.error;

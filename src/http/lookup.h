@@ -27,6 +27,10 @@ struct Target {
 /// candidates. 404 when there is none.
 Expected<const DeviceView*> FindDevice(Call& call, const NodeView& view);
 
+/// What the device is called that `name` means in any of these ways, or `name`: then it means none,
+/// or several.
+std::string NameNow(const NodeView& view, const std::string& name);
+
 /// 404 when the device has no such port.
 Expected<const PortView*> FindPort(Call& call, const NodeView& view);
 

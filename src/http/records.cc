@@ -87,9 +87,11 @@ void TellAction(const Call& call, std::string_view action, int status) {
 }
 
 void TellRefused(const Service& service, const Request& request, std::string_view action,
-                 int status, uint64_t left_out) {
+                 const Audit& about, int status, uint64_t left_out) {
   Transition event;
   event.type = TransitionType::kAudit;
+  event.device = about.device;
+  event.port = PortNumber(about.port);
   event.cause = action;
   event.after = "denied";
   event.note = "from " + PeerName(request.peer);

@@ -23,8 +23,8 @@ std::string InWords(const Release& release, const std::string& device);
 /// The record of an operator's action that was carried out or failed. `action` as in the metrics.
 void TellAction(const Call& call, std::string_view action, int status);
 
-/// An operator's request that was refused before it had a Call.
+/// An operator's request that was refused before it had a Call; `about`: device and port.
 void TellRefused(const Service& service, const Request& request, std::string_view action,
-                 int status, uint64_t left_out);
+                 const Audit& about, int status, uint64_t left_out);
 
 }  // namespace nicmon::http

@@ -3,11 +3,13 @@
 
 #include "http/access.h"
 #include "http/json.h"
+#include "http/lookup.h"
 #include "http/parameters.h"
 #include "http/records.h"
 #include "http/route_table.h"
 #include "http/routes.h"
 #include "http/service.h"
+#include "http/text.h"
 #include "nicmon/base/log.h"
 
 namespace nicmon::http {
@@ -17,9 +19,39 @@ const char* ReasonOf(int status) {
   return status == 401 ? "unauthorized" : status == 429 ? "rate_limit" : "forbidden";
 }
 
+/// What the path says that an action is about.
+Audit About(const Service& service, const Matched& matched) {
+  Audit about;
+  if (const auto device = matched.segments.find("device"); device != matched.segments.end()) {
+    about.device = NameNow(service.backend.view(), device->second);
+  }
+  if (const auto port = matched.segments.find("port"); port != matched.segments.end()) {
+    about.port = port->second;
+  }
+  const bool of_all =
+      matched.route->handler == &PostReleaseAll || matched.route->handler == &PostReopenAll;
+  if (of_all) {
+    about.device = kAllDevices;
+  }
+  return about;
+}
+
+/// The same of a request by nobody knows whom: what is no device and port is not repeated.
+Audit AboutKnown(const Service& service, const Matched& matched) {
+  Audit about = About(service, matched);
+  about.port = ParseNumber(about.port) ? about.port : "";
+  const NodeView view = service.backend.view();
+  const bool known = about.device == kAllDevices ||
+                     std::any_of(view.devices.begin(), view.devices.end(), [&](const auto& device) {
+                       return device.data->name == about.device;
+                     });
+  return known ? about : Audit();
+}
+
 /// `who`: as far as it is verified.
-void LogRefusal(Service& service, const Route& route, const Request& request, const Reply& reply,
-                const std::string& who) {
+void LogRefusal(Service& service, const Matched& matched, const Request& request,
+                const Reply& reply, const std::string& who) {
+  const Route& route = *matched.route;
   const bool action = route.access == Access::kOperator;
   if (action) {
     service.stats->AdminAction(std::string(route.name), "denied");
@@ -33,8 +65,11 @@ void LogRefusal(Service& service, const Route& route, const Request& request, co
   if (!left_out) {
     return;
   }
+  const Audit about = action ? AboutKnown(service, matched) : Audit();
   std::vector<log::Field> fields = {{"action", std::string(route.name)},
                                     {"peer", PeerName(request.peer)},
+                                    {"device", about.device},
+                                    {"port", about.port},
                                     {"who", who},
                                     {"certificate", request.peer.certificate},
                                     {"status", std::to_string(reply.status)},
@@ -43,7 +78,7 @@ void LogRefusal(Service& service, const Route& route, const Request& request, co
   log::WriteFields(log::Level::kWarning, action ? "operator request refused" : "request refused",
                    fields);
   if (action) {
-    TellRefused(service, request, route.name, reply.status, *left_out);
+    TellRefused(service, request, route.name, about, reply.status, *left_out);
   }
 }
 
@@ -74,11 +109,8 @@ Reply Authorized(Service& service, const Request& request, const Matched& matche
                  const std::string& who) {
   const Route& route = *matched.route;
   Call call{service, request, matched.segments, {}, who, {}};
-  if (const auto device = call.segments.find("device"); device != call.segments.end()) {
-    call.audit.device = device->second;
-  }
-  if (const auto port = call.segments.find("port"); port != call.segments.end()) {
-    call.audit.port = port->second;
+  if (route.access == Access::kOperator) {
+    call.audit = About(service, matched);
   }
   auto parameters = Parameters(route, request);
   Reply reply;
@@ -104,20 +136,21 @@ bool IsForeign(const Service& service, const std::string& host) {
 }
 
 /// Who sends it, where that matters, or the reply that says why it is not answered.
-Expected<std::string> Admit(Service& service, const Route& route, const Request& request) {
+Expected<std::string> Admit(Service& service, const Matched& matched, const Request& request) {
+  const Route& route = *matched.route;
   if (route.access == Access::kOpen) {
     return std::string();
   }
   if (route.access == Access::kRead) {
     auto refused = RefuseRead(service, request);
     if (refused) {
-      LogRefusal(service, route, request, *refused, "");
+      LogRefusal(service, matched, request, *refused, "");
     }
     return refused ? Expected<std::string>(std::move(*refused)) : std::string();
   }
   auto who = AuthorizeOperator(service, request);
   if (!who) {
-    LogRefusal(service, route, request, who.error, "");
+    LogRefusal(service, matched, request, who.error, "");
     return who;
   }
   Allowance& allowance = request.peer.admin_socket ? service.socket_actions : service.token_actions;
@@ -129,7 +162,7 @@ Expected<std::string> Admit(Service& service, const Route& route, const Request&
   }
   Reply reply = TooMany("too many operator requests by " + *who,
                         "slow down: a loop over all ports once a second is fine", *wait);
-  LogRefusal(service, route, request, reply, *who);
+  LogRefusal(service, matched, request, reply, *who);
   return reply;
 }
 
@@ -153,7 +186,7 @@ Reply RouteRequest(Service& service, const Request& request) {
     return ErrorReply(403, "cross_site", "a browser sent this for another site",
                       "operator routes are for curl and scripts");
   }
-  auto who = Admit(service, route, request);
+  auto who = Admit(service, *matched, request);
   return who ? Authorized(service, request, *matched, *who) : who.error;
 }
 

@@ -24,14 +24,6 @@ std::optional<WallTime> TimeOf(const Call& call, const std::string& text) {
   return ParseRfc3339(text);
 }
 
-/// Any name of a device that is there now, else what was given: it may be gone.
-std::string DeviceName(const Call& call, const std::string& given) {
-  Call lookup{call.service, call.request, {{"device", given}}, {}, "", {}};
-  const NodeView view = call.service.backend.view();
-  auto device = FindDevice(lookup, view);
-  return device ? (*device)->data->name : given;
-}
-
 /// The first parameter that cannot be taken, if there is one.
 std::optional<Reply> ReadNumbers(const Call& call, EventQuery* query) {
   if (const std::string* limit = call.Find("limit"); limit != nullptr) {
@@ -90,7 +82,7 @@ Expected<EventQuery> ReadQuery(const Call& call) {
     }
   }
   if (const std::string* device = call.Find("device"); device != nullptr) {
-    query.device = DeviceName(call, *device);
+    query.device = NameNow(call.service.backend.view(), *device);  // or as it was: it may be gone
   }
   return query;
 }

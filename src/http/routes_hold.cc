@@ -54,14 +54,15 @@ Expected<bool> Replace(const Call& call) {
   return Invalid("replace is not true or false", "replace=true takes the place of a hold");
 }
 
-/// Whose hold it is, as far as that is known by now.
-std::string NameOf(const NodeView& view, const std::string& hold_id) {
+/// Notes whose hold it is, as far as that is known by now.
+void NoteHolder(Call& call, const std::string& hold_id) {
+  const NodeView view = call.service.backend.view();
   for (const auto& [hold, kept] : view.holds->InForce(view.now)) {
     if (hold->id == hold_id) {
-      return kept->name;
+      call.audit.device = kept->name;
+      call.audit.port = std::to_string(hold->port.second);
     }
   }
-  return {};
 }
 
 void RecordHold(Call& call, const Hold& hold) {
@@ -204,7 +205,7 @@ Reply DeleteHold(Call& call) {
   call.audit.hold = id;
   Hold dropped;
   std::string why;
-  std::string device = NameOf(call.service.backend.view(), id);
+  NoteHolder(call, id);
   const auto result = call.service.backend.holds->Delete(id, &dropped, &why);
   if (result == Holds::Result::kNotStored) {
     return NotStored(why);
@@ -212,8 +213,10 @@ Reply DeleteHold(Call& call) {
   if (result != Holds::Result::kDone) {
     return ErrorReply(404, "unknown_hold", "there is no hold " + id, "see /api/v1/holds");
   }
-  device = device.empty() ? dropped.device : device;
-  call.audit.device = device;
+  if (call.audit.device.empty()) {
+    call.audit.device = dropped.device;
+  }
+  const std::string& device = call.audit.device;
   call.audit.port = std::to_string(dropped.port.second);
   RecordLifted(call, dropped);
   TellHold(call, "delete", dropped, device, false);

@@ -184,7 +184,6 @@ std::vector<Waiting> AllDevices(Call& call) {
   for (const DeviceView& device : call.service.backend.view().devices) {
     devices.push_back({device.data->id, device.data->name});
   }
-  call.audit.device = "all";
   return devices;
 }
 

@@ -23,13 +23,25 @@ std::optional<TransitionType> TransitionTypeFromName(std::string_view name) {
   return std::nullopt;
 }
 
+namespace {
+
+// As event_rows.cc asks the database.
+bool IsAbout(const EventQuery& query, const Transition& event) {
+  const bool device = query.device.empty() || event.device == query.device ||
+                      (query.audit && event.device == kAllDevices);
+  const bool port = !query.port || event.port == *query.port ||
+                    (query.audit && event.port == 0 && !event.device.empty());
+  return device && port;
+}
+
+}  // namespace
+
 bool Matches(const EventQuery& query, const Transition& event) {
   return query.audit == (event.type == TransitionType::kAudit) &&
          (!query.before_seq || event.seq < *query.before_seq) &&
          (!query.since || event.time >= *query.since) &&
-         (!query.before || event.time < *query.before) &&
-         (query.device.empty() || event.device == query.device) &&
-         (!query.port || event.port == *query.port) && (!query.type || event.type == *query.type);
+         (!query.before || event.time < *query.before) && IsAbout(query, event) &&
+         (!query.type || event.type == *query.type);
 }
 
 }  // namespace nicmon

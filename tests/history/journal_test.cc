@@ -110,6 +110,37 @@ TEST_P(AnyJournal, EveryConditionCounts) {
   EXPECT_THAT(Seqs(query), IsEmpty());
 }
 
+TEST_P(AnyJournal, TheAuditOfADeviceHasWhatWasDoneToAllOfThem) {
+  Start();
+  const auto tell = [this](std::string_view device, uint32_t port) {
+    Tell(Event(std::string(device), port, TransitionType::kAudit));
+  };
+  tell("mlx5_0", 1);                         // 1
+  tell("mlx5_0", 0);                         // 2
+  tell(kAllDevices, 0);                      // 3
+  tell("mlx5_1", 1);                         // 4
+  tell("", 0);                               // 5, of the node: the log level
+  Tell(Event(std::string(kAllDevices), 1));  // 6, a device that is called so
+  Stop();
+  EventQuery query;
+  query.audit = true;
+  EXPECT_THAT(Seqs(query), ElementsAre(5, 4, 3, 2, 1));
+  query.device = "mlx5_0";
+  EXPECT_THAT(Seqs(query), ElementsAre(3, 2, 1));
+  query.port = 1;
+  EXPECT_THAT(Seqs(query), ElementsAre(3, 2, 1));
+  query.port = 2;
+  EXPECT_THAT(Seqs(query), ElementsAre(3, 2));
+  query.device.clear();
+  EXPECT_THAT(Seqs(query), ElementsAre(3, 2));
+  query.port.reset();
+  query.device = kAllDevices;
+  EXPECT_THAT(Seqs(query), ElementsAre(3));
+  query = {};
+  query.device = "mlx5_0";
+  EXPECT_THAT(Seqs(query), IsEmpty());
+}
+
 TEST_P(AnyJournal, WhatFindsNoRoomIsCountedAndNobodyWaits) {
   options_.queue = 5;
   Open();  // nobody writes yet

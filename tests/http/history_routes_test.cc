@@ -221,6 +221,41 @@ TEST_F(HistoryRoutes, TheAuditHasWhoItWasAndWhoTheySayTheyAre) {
   }
 }
 
+TEST_F(HistoryRoutes, TheAuditOfADeviceHasAllThatConcernedIt) {
+  options_.admin_token_file = WriteFile("tokens", "ops:secret\n");
+  node_.Add("mlx5_1", "0000:5e:00.0");
+  Start();
+  const auto actions = [this](const std::string& query) {
+    std::string all;
+    const Json list = GetJson("/api/v1/audit?" + query)["audit"];
+    for (const Json& one : list) {
+      all += one["action"].get<std::string>() + " " + one["result"].get<std::string>() + " " +
+             one["device"].get<std::string>() + ", ";
+    }
+    return all;
+  };
+  Post("/api/v1/release", "reason=driver&by=ann");
+  Post("/api/v1/reopen");
+  Post("/api/v1/ports/mlx5_1/1/requery");
+  Post("/api/v1/ports/0000:3b:00.0/1/pause", "reason=");  // 400
+  Post("/api/v1/release", "ttl=never");                   // 400
+  Send(tcp(), "POST " + kPort + "/pause?reason=x", "Authorization: Bearer wrong\r\n");
+  EXPECT_EQ(actions("device=mlx5_0"),
+            "pause denied mlx5_0, release error all, pause error mlx5_0, reopen ok all, "
+            "release ok all, ");
+  EXPECT_EQ(actions("device=mlx5_1"),
+            "release error all, requery ok mlx5_1, reopen ok all, release ok all, ");
+  EXPECT_EQ(actions("device=mlx5_0&port=1"), actions("device=mlx5_0"));
+  EXPECT_EQ(actions("device=0000:5e:00.0"), actions("device=mlx5_1"));
+}
+
+TEST_F(HistoryRoutes, ARefusedRequestLeavesNoNameThatIsNone) {
+  Start();
+  Send(tcp(), "POST /api/v1/ports/evil/1/pause");
+  ASSERT_EQ(node_.recorded.size(), 1U);
+  EXPECT_EQ(node_.recorded[0].device + std::to_string(node_.recorded[0].port), "0");
+}
+
 TEST_F(HistoryRoutes, TheAuditIsForOperators) {
   Start();
   EXPECT_EQ(Get("/api/v1/audit").status, 403);

@@ -27,12 +27,15 @@ enum class TransitionType {
 std::string_view TransitionTypeName(TransitionType type);
 std::optional<TransitionType> TransitionTypeFromName(std::string_view name);
 
+/// Of an audit record: the action was about every device of the node.
+inline constexpr std::string_view kAllDevices = "all";
+
 /// One thing that happened. Empty text: does not apply, or unknown.
 struct Transition {
   uint64_t seq = 0;  // by the journal: ascending, also over restarts while the history is kept
   WallTime time{};
   TransitionType type = TransitionType::kLink;
-  std::string device;  // its name then; empty: the node
+  std::string device;  // its name then; empty: the node; audit: may be kAllDevices
   uint32_t port = 0;   // 0: the whole device
   std::string cause;   // "event", "tick", "admin"; of an audit record the action
   std::string before, after;
@@ -48,7 +51,8 @@ struct Transition {
 /// Where records go. Any thread; never blocks, a record that finds no room is counted as dropped.
 using RecordTransition = std::function<void(Transition)>;
 
-/// Which records to read, newest first.
+/// Which records to read, newest first. An audit record is found by whatever it was about: a device
+/// by what was done to all of them too, a port by what was done to its whole device.
 struct EventQuery {
   bool audit = false;  // only audit records; else all but those
   size_t limit = 100;
