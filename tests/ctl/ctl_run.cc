@@ -1,9 +1,12 @@
 #include "ctl/ctl_run.h"
 
 #include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <array>
+#include <cstring>
 
 #include "testing/wait_for.h"
 
@@ -79,6 +82,19 @@ void Daemon::Simulate(const std::string& command) const {
                "Content-Type: application/json\r\nContent-Length: " +
                    std::to_string(command.size()) + "\r\n\r\n" + command);
   EXPECT_EQ(answer.rfind("HTTP/1.1 200", 0), 0u) << answer;
+}
+
+UniqueFd UnixSocket(const std::string& path, bool listens) {
+  UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::strncpy(address.sun_path, path.c_str(), sizeof address.sun_path - 1);
+  EXPECT_EQ(::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  if (!listens) {
+    return {};
+  }
+  EXPECT_EQ(::listen(fd.get(), 8), 0);
+  return fd;
 }
 
 }  // namespace nicmon::testing

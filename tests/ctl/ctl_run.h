@@ -47,4 +47,7 @@ class Daemon {
   Child child_;
 };
 
+/// A unix socket that listens, or with `listens` false one whose owner has gone.
+UniqueFd UnixSocket(const std::string& path, bool listens);
+
 }  // namespace nicmon::testing

@@ -6,47 +6,26 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
-#include <array>
-#include <cstring>
 #include <filesystem>
-#include <thread>
 
-#include "ctl/check.h"
 #include "ctl/ctl_run.h"
-#include "ctl/sse.h"
 #include "http/certificates.h"
 
 namespace nicmon {
 namespace {
 
-using ctl::Judge;
 using ctl::ParseUrl;
 using ::testing::AllOf;
 using testing::Ctl;
 using testing::CtlResult;
 using testing::Daemon;
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::StartsWith;
 using testing::TempDir;
-
-/// A unix socket that listens, or with `listens` false one whose owner has gone.
-UniqueFd Socket(const std::string& path, bool listens) {
-  UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  std::strncpy(address.sun_path, path.c_str(), sizeof address.sun_path - 1);
-  EXPECT_EQ(::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
-  if (!listens) {
-    return {};
-  }
-  EXPECT_EQ(::listen(fd.get(), 8), 0);
-  return fd;
-}
+using testing::UnixSocket;
 
 TEST(CtlEndpoint, ParsesUrls) {
   EXPECT_EQ(ParseUrl("http://node7:9879")->Name(), "http://node7:9879");
@@ -79,7 +58,7 @@ TEST(CtlEndpoint, SaysWhichSocketWasTriedAndWhatToDo) {
   EXPECT_THAT(absent.err, AllOf(HasSubstr(dir.path() + "/none: it is not there"),
                                 HasSubstr("is nicmon running")));
   const std::string stale = dir.path() + "/stale";
-  Socket(stale, false);
+  UnixSocket(stale, false);
   EXPECT_THAT(Ctl({"ports"}, {"NICMON_ADMIN_SOCKET=" + stale}).err,
               HasSubstr(stale + ": nobody listens there"));
   EXPECT_THAT(Ctl({"ports"}, {"NICMON_ADMIN_SOCKET=none"}).err, HasSubstr("no admin socket here"));
@@ -112,7 +91,7 @@ TEST(CtlEndpoint, SaysWhoMayUseASocketThatWeMayNot) {
   const std::string program = dir.path() + "/nicmon";
   std::filesystem::copy_file(NICMON_PROGRAM, program);
   const std::string path = dir.path() + "/admin.sock";
-  const UniqueFd socket = Socket(path, true);
+  const UniqueFd socket = UnixSocket(path, true);
   const auto ask = [&](const testing::Strings& arguments) {
     testing::Strings all = {program, "ctl"};
     if (::geteuid() == 0) {
@@ -228,110 +207,6 @@ TEST(CtlEndpoint, NobodyAtTheUrl) {
   Daemon daemon;
   const std::string tls = "https" + daemon.url().substr(4);
   EXPECT_THAT(Ctl({"ports", "--url", tls}).err, HasSubstr("no TLS with " + tls));
-}
-
-/// What one request to somebody who answers `reply`, whatever is asked, comes to.
-CtlResult AskOneWhoAnswers(const std::string& reply, const testing::Strings& arguments) {
-  const TempDir dir;
-  const std::string path = dir.path() + "/admin.sock";
-  const UniqueFd socket = Socket(path, true);
-  std::thread server([&] {
-    const UniqueFd probe(::accept(socket.get(), nullptr, nullptr));  // whether anybody is there
-    const UniqueFd asked(::accept(socket.get(), nullptr, nullptr));
-    std::array<char, 4096> request;
-    (void)!::read(asked.get(), request.data(), request.size());
-    (void)!::write(asked.get(), reply.data(), reply.size());
-  });
-  const CtlResult result = Ctl(arguments, {"NICMON_ADMIN_SOCKET=" + path});
-  server.join();
-  return result;
-}
-
-std::string Reply(const std::string& status, const std::string& body) {
-  return "HTTP/1.1 " + status +
-         "\r\nConnection: close\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" +
-         body;
-}
-
-TEST(CtlEndpoint, SomebodyElseAnswers) {
-  const CtlResult odd = AskOneWhoAnswers(Reply("200 OK", "<html>"), {"select"});
-  EXPECT_EQ(odd.code, 2);
-  EXPECT_THAT(odd.err, HasSubstr("not understood"));
-  const CtlResult silent = AskOneWhoAnswers(Reply("418 Teapot", "short"), {"ports"});
-  EXPECT_EQ(silent.code, 2);
-  EXPECT_THAT(silent.err, HasSubstr("answered 418 without saying why"));
-  const CtlResult broken = AskOneWhoAnswers("HTTP/1.1 200 OK\r\nContent-Le", {"ports"});
-  EXPECT_EQ(broken.code, 2);
-  EXPECT_THAT(broken.err, StartsWith("nicmon ctl: "));
-  const CtlResult hostile = AskOneWhoAnswers(
-      Reply("200 OK", R"({"ports":[{"device":"a\u001b[31m","port":1}]})"), {"select"});
-  EXPECT_THAT(hostile.out, AllOf(HasSubstr("a[31m/1"), Not(HasSubstr("\x1b"))));
-}
-
-TEST(CtlEndpoint, AQueryThatFailedIsNoSuccessThoughThePortServes) {
-  const CtlResult failed = AskOneWhoAnswers(
-      Reply("200 OK", R"({"verdict":"query_failed","query_error":"EIO",)"
-                      R"("after":{"device":"a","port":1,"state":"active","serving":true}})"),
-      {"requery", "a/1"});
-  EXPECT_EQ(failed.code, 1);
-  EXPECT_EQ(failed.out, "a/1  query_failed  EIO\n");
-}
-
-TEST(CtlStream, IsPutTogetherWhereverItIsCut) {
-  const std::string text = "event: port\nid: 7\ndata: {\"a\":1}\n\n: keep-alive\n\ndata: {}\n\n";
-  for (size_t cut = 0; cut <= text.size(); ++cut) {
-    ctl::EventReader reader;
-    auto events = reader.Read(text.substr(0, cut));
-    const auto more = reader.Read(text.substr(cut));
-    events.insert(events.end(), more.begin(), more.end());
-    EXPECT_EQ(events, testing::Strings({"{\"a\":1}", "{}"})) << cut;
-  }
-}
-
-TEST(CtlStream, WhatIsNoStreamIsSaid) {
-  const CtlResult none = AskOneWhoAnswers(
-      Reply("503 Busy", R"({"error":{"code":"too_many_streams","message":"too many streams"}})"),
-      {"watch"});
-  EXPECT_EQ(none.code, 1);
-  EXPECT_EQ(none.err, "nicmon ctl: too many streams\n");
-  EXPECT_THAT(AskOneWhoAnswers(Reply("200 OK", "data: <html>\n\n"), {"watch"}).err,
-              HasSubstr("not understood"));
-}
-
-ctl::PortReply Port(const std::string& device, bool serving, std::optional<double> speed) {
-  ctl::PortReply port;
-  port.device = device;
-  port.port = "1";
-  port.state = serving ? "active" : "down";
-  port.serving = serving;
-  port.required = true;
-  port.speed = speed;
-  return port;
-}
-
-TEST(CtlCheck, WhatCounts) {
-  const auto code = [](const std::vector<ctl::PortReply>& ports,
-                       const ctl::CheckOptions& options = {}) {
-    return Judge(ports, options).exit_code;
-  };
-  const auto up = Port("a", true, 400);
-  const auto down = Port("b", false, std::nullopt);
-  auto held = Port("c", false, 400);
-  held.paused.push_back({"admin", "", "", "cable", "ops"});
-  auto spare = Port("d", false, std::nullopt);
-  spare.required = false;
-  EXPECT_EQ(code({up}), 0);
-  EXPECT_EQ(code({up, down}), 1);
-  EXPECT_EQ(code({up, held, spare}), 0);
-  EXPECT_EQ(code({held}), 1) << "nothing serves";
-  EXPECT_EQ(code({}), 1) << "a node whose NICs are all gone";
-  EXPECT_EQ(code({}, {.expect_ports = 0}), 0);
-  EXPECT_EQ(code({up, down}, {.expect_ports = 1}), 0) << "others do not matter then";
-  EXPECT_EQ(code({up, held}, {.expect_ports = 2}), 1) << "a held one does not serve";
-  EXPECT_EQ(code({up}, {.min_speed = 400}), 0);
-  EXPECT_EQ(code({up, Port("e", true, 100)}, {.min_speed = 400}), 1);
-  EXPECT_EQ(code({up, Port("e", true, 100)}, {.expect_ports = 1, .min_speed = 400}), 0);
-  EXPECT_EQ(code({Port("e", true, std::nullopt)}, {.min_speed = 1}), 1) << "unknown";
 }
 
 }  // namespace

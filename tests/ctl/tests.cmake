@@ -1,5 +1,6 @@
 if(TARGET nicmon)
-  nicmon_test(ctl_test ${CMAKE_CURRENT_SOURCE_DIR}/ctl/commands_test.cc
+  nicmon_test(ctl_test ${CMAKE_CURRENT_SOURCE_DIR}/ctl/answers_test.cc
+              ${CMAKE_CURRENT_SOURCE_DIR}/ctl/commands_test.cc
               ${CMAKE_CURRENT_SOURCE_DIR}/ctl/completion_test.cc
               ${CMAKE_CURRENT_SOURCE_DIR}/ctl/ctl_run.cc
               ${CMAKE_CURRENT_SOURCE_DIR}/ctl/deploy_test.cc

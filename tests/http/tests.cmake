@@ -22,7 +22,9 @@ nicmon_http_test(http_server_test ${CMAKE_CURRENT_SOURCE_DIR}/http/connection_ta
                  ${CMAKE_CURRENT_SOURCE_DIR}/http/hostile_test.cc
                  ${CMAKE_CURRENT_SOURCE_DIR}/http/listening_test.cc
                  ${CMAKE_CURRENT_SOURCE_DIR}/http/parsing_test.cc)
-nicmon_http_test(http_stream_test ${CMAKE_CURRENT_SOURCE_DIR}/http/stream_test.cc)
+nicmon_http_test(http_stream_test ${CMAKE_CURRENT_SOURCE_DIR}/http/stream_clients_test.cc
+                 ${CMAKE_CURRENT_SOURCE_DIR}/http/stream_test.cc)
 nicmon_http_test(http_access_test ${CMAKE_CURRENT_SOURCE_DIR}/http/access_table_test.cc
+                 ${CMAKE_CURRENT_SOURCE_DIR}/http/tls_connections_test.cc
                  ${CMAKE_CURRENT_SOURCE_DIR}/http/tls_test.cc
                  ${CMAKE_CURRENT_SOURCE_DIR}/http/web_settings_test.cc)

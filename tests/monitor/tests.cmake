@@ -1,5 +1,6 @@
 nicmon_test(monitor_values_test ${CMAKE_CURRENT_SOURCE_DIR}/monitor/holds_test.cc
             ${CMAKE_CURRENT_SOURCE_DIR}/monitor/port_tracker_test.cc
+            ${CMAKE_CURRENT_SOURCE_DIR}/monitor/port_values_test.cc
             ${CMAKE_CURRENT_SOURCE_DIR}/monitor/roster_test.cc
             ${CMAKE_CURRENT_SOURCE_DIR}/monitor/view_test.cc)
 nicmon_test(device_monitor_test ${CMAKE_CURRENT_SOURCE_DIR}/monitor/device_commands_test.cc
