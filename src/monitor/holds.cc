@@ -82,7 +82,7 @@ Holds::~Holds() = default;
 
 void Holds::Load() {
   const HoldsFile::Content content = home_.file->Read();
-  HoldsRead read = ReadHolds(content.text.value_or("{}"));
+  HoldsRead read = ReadHolds(content.text.value_or("{}"), home_.id_series);
   if (!content.problem.empty()) {
     read.problems.push_back(content.problem);
   }

@@ -1,6 +1,7 @@
 #include <utility>
 
 #include "holds_binding.h"
+#include "holds_text.h"
 #include "nicmon/monitor/holds.h"
 
 // What operators decide, each on disk before it is in force.
@@ -45,7 +46,7 @@ Holds::Result Holds::Pause(PortKey port, const std::string& device, const std::s
       *replaced = held == nullptr ? std::nullopt : std::optional(*held);
     }
     const uint64_t pauses = held == nullptr ? 1 : 0;
-    Hold hold{"h" + std::to_string(state.next_hold),
+    Hold hold{HoldId(home_.id_series, state.next_hold),
               port,
               device,
               reason,

@@ -237,8 +237,18 @@ class Reader {
   HoldsRead read_;
 };
 
+/// The number in an id of ours, "h12" or "hx4k9w-12"; 0: it is none.
+uint64_t NumberIn(const std::string& id) {
+  const size_t dash = id.rfind('-');
+  const std::string number =
+      id.substr(dash == std::string::npos ? std::min<size_t>(1, id.size()) : dash + 1);
+  const bool ours = id.starts_with('h') && !number.empty() && number.size() < 17 &&
+                    number.find_first_not_of("0123456789") == std::string::npos;
+  return ours ? std::stoull(number) : 0;
+}
+
 /// Every hold has an id, and new ones get others.
-void NumberHolds(HoldsSnapshot& state) {
+void NumberHolds(HoldsSnapshot& state, const std::string& series) {
   const auto each = [&state](const auto& function) {
     for (auto& [number, device] : state.kept) {
       for (auto& [port_number, port] : device.ports) {
@@ -249,15 +259,11 @@ void NumberHolds(HoldsSnapshot& state) {
     }
   };
   each([&state](Hold& hold) {
-    const bool ours = hold.id.size() > 1 && hold.id.size() < 18 && hold.id.front() == 'h' &&
-                      hold.id.find_first_not_of("0123456789", 1) == std::string::npos;
-    if (ours) {
-      state.next_hold = std::max<uint64_t>(state.next_hold, std::stoull(hold.id.substr(1)) + 1);
-    }
+    state.next_hold = std::max<uint64_t>(state.next_hold, NumberIn(hold.id) + 1);
   });
-  each([&state](Hold& hold) {
+  each([&](Hold& hold) {
     if (hold.id.empty()) {
-      hold.id = "h" + std::to_string(state.next_hold++);
+      hold.id = HoldId(series, state.next_hold++);
     }
   });
 }
@@ -276,9 +282,13 @@ std::string HoldsText(const HoldsSnapshot& state) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-HoldsRead ReadHolds(std::string_view text) {
+std::string HoldId(const std::string& series, uint64_t number) {
+  return "h" + series + (series.empty() ? "" : "-") + std::to_string(number);
+}
+
+HoldsRead ReadHolds(std::string_view text, const std::string& id_series) {
   HoldsRead read = Reader().Read(text);
-  NumberHolds(read.state);
+  NumberHolds(read.state, id_series);
   return read;
 }
 

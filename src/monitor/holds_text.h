@@ -18,7 +18,11 @@ struct HoldsRead {
 };
 
 /// Reads what HoldsText() of this or another version wrote. Members that it does not know are kept
-/// for the next writing. What is wrong in one place does not hide the rest.
-HoldsRead ReadHolds(std::string_view text);
+/// for the next writing. What is wrong in one place does not hide the rest. A hold without an id
+/// gets one of `id_series`.
+HoldsRead ReadHolds(std::string_view text, const std::string& id_series = {});
+
+/// "hx4k9w-12" of series "x4k9w", "h12" without one.
+std::string HoldId(const std::string& series, uint64_t number);
 
 }  // namespace nicmon

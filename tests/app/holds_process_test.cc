@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <random>
+#include <set>
 #include <string>
 #include <thread>
 
@@ -201,6 +202,19 @@ TEST_F(HoldsProcess, NothingAcknowledgedIsLostByKill9) {
   std::printf("%d rounds, %d decisions acknowledged, %d done that nobody was told of\n", kRounds,
               acknowledged, in_between);
   EXPECT_GT(acknowledged, kRounds);
+}
+
+TEST_F(HoldsProcess, WithoutItsFileItGivesNoIdASecondTime) {
+  std::set<std::string> ids;
+  for (int start = 0; start < 3; ++start) {
+    Start();
+    ASSERT_TRUE(WaitFor([&] { return AllKnown(); }));
+    ASSERT_EQ(Status(Ask("POST", Port(0) + "/pause", "reason=x")), 200);
+    const std::string id = Get("/api/v1/holds")["holds"].at(0)["id"];
+    EXPECT_TRUE(ids.insert(id).second) << id;
+    Stop();
+    std::filesystem::remove(StateDir() + "/holds.json");
+  }
 }
 
 TEST_F(HoldsProcess, AFullDiskRefusesDecisionsAndNothingElse) {

@@ -63,5 +63,12 @@ TEST(HoldsHomeTest, ReadsWhatTheHoldsAreBoundTo) {
   EXPECT_EQ(home.file->path(), tree.Path("s/holds.json").string());
 }
 
+TEST(HoldsHomeTest, EachProcessHasASeriesOfIdsOfItsOwn) {
+  const testing::TempTree tree;
+  const std::string one = MakeHoldsHome(nullptr, tree.root()).id_series;
+  EXPECT_THAT(one, ::testing::MatchesRegex("[2-9b-z][2-9b-z][2-9b-z][2-9b-z][2-9b-z]"));
+  EXPECT_NE(MakeHoldsHome(nullptr, tree.root()).id_series, one);
+}
+
 }  // namespace
 }  // namespace nicmon

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <sstream>
 #include <thread>
 
@@ -47,6 +48,7 @@ class HoldsDurable : public ::testing::Test {
     home.file = std::make_shared<HoldsFile>(directory_);
     home.machine_id = "machine";
     home.boot_id = boot_id;
+    home.id_series = id_series_;
     holds_ = std::make_shared<Holds>(clock_.clock(), home);
     if (see) {
       holds_->SeePresent({kDevice});
@@ -71,6 +73,7 @@ class HoldsDurable : public ::testing::Test {
 
   testing::TempTree tree_;
   testing::FakeClock clock_;
+  std::string id_series_;
   std::shared_ptr<const StateDirectory> directory_;
   std::shared_ptr<Holds> holds_;
 };
@@ -91,6 +94,31 @@ TEST_F(HoldsDurable, AHoldIsThereAfterARestartFromTheFirstMomentOn) {
   Hold next;
   Pause(&next);
   EXPECT_NE(next.id, hold.id);
+}
+
+TEST_F(HoldsDurable, AnIdComesToMeanNoOtherHoldWhenTheFileIsLostOrAnOlderOne) {
+  std::set<std::string> ids;
+  Hold hold;
+  const auto pause = [&] {
+    ASSERT_EQ(Pause(&hold), Result::kDone);
+    EXPECT_TRUE(ids.insert(hold.id).second) << hold.id;
+  };
+  id_series_ = "one";
+  Start();
+  pause();
+  EXPECT_EQ(hold.id, "hone-1");
+  const std::string older = File();
+  pause();
+  tree_.Remove("holds.json");
+  id_series_ = "two";
+  Start();
+  pause();
+  tree_.File("holds.json", older);
+  id_series_ = "three";
+  Start();
+  EXPECT_EQ(HoldId(), "hone-1") << "what is known keeps its id";
+  pause();
+  pause();
 }
 
 TEST_F(HoldsDurable, EveryDecisionIsOnDiskWhenTheCallReturns) {

@@ -131,7 +131,8 @@ TEST(HoldsTextTest, WhatIsWrongInOnePlaceDoesNotHideTheRest) {
       {"name": "a", "node_guid": "1:1:1:1", "release": {"reason": "no end"}, "ports": [
           {"port": 0}, {"port": "1"}, {"port": -1}, "x",
           {"port": 3, "required": 1, "baseline_speed_bps": "fast",
-           "hold": {"reason": 7, "until": "tomorrow"}}]}]})");
+           "hold": {"reason": 7, "until": "tomorrow"}}]}]})",
+                                   "x4k9w");
   EXPECT_THAT(
       read.problems,
       ElementsAre("device : is no object",
@@ -147,7 +148,7 @@ TEST(HoldsTextTest, WhatIsWrongInOnePlaceDoesNotHideTheRest) {
   const KeptPort& port = read.state.kept.begin()->second.ports.at(3);
   ASSERT_TRUE(port.hold.has_value()) << "in doubt it stays held";
   EXPECT_EQ(port.hold->until, std::nullopt);
-  EXPECT_EQ(port.hold->id, "h1") << "a hold without an id gets one";
+  EXPECT_EQ(port.hold->id, "hx4k9w-1") << "a hold without an id gets one";
 }
 
 TEST(HoldsTextTest, IdsAreNeverUsedTwice) {
@@ -159,6 +160,9 @@ TEST(HoldsTextTest, IdsAreNeverUsedTwice) {
   };
   EXPECT_EQ(next("h7"), 8U);
   EXPECT_EQ(next("h1"), 2U);
+  EXPECT_EQ(next("hx4k9w-7"), 8U);
+  EXPECT_EQ(next("hx4k9w-"), 2U);
+  EXPECT_EQ(next("h"), 2U);
   EXPECT_EQ(next("by hand"), 2U);
   EXPECT_EQ(next("h99999999999999999999999"), 2U);
 }

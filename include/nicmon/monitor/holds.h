@@ -23,7 +23,7 @@ using PortKey = std::pair<DeviceId, uint32_t>;
 
 /// An operator's decision that a port is not to be used.
 struct Hold {
-  std::string id;      // "h1"; never used twice
+  std::string id;      // "hx4k9w-12"; never used twice, see HoldsHome::id_series
   PortKey port;        // device 0 while the hold's device is not known to this process
   std::string device;  // its name when the hold was made
   std::string reason;
@@ -127,6 +127,10 @@ struct HoldsHome {
   std::shared_ptr<HoldsFile> file;  // nullptr: in memory only
   std::string machine_id;           // empty: not known
   std::string boot_id;
+  /// Stands in the ids of new holds, before their number: a random text of this process. Numbers
+  /// alone begin again when the file is lost, and what runs on from an older copy of it repeats
+  /// them; an id in a log must not come to mean another hold. Empty: "h1", for tests.
+  std::string id_series;
 };
 
 /// Operator decisions and what is remembered of ports: node state, not device state, so that a
