@@ -1,3 +1,5 @@
+#include <chrono>
+
 #include "http/json.h"
 #include "http/lookup.h"
 #include "http/routes.h"
@@ -24,8 +26,21 @@ Reply NotOpen(const DeviceView& device) {
                 " has its status and what was tried");
 }
 
-/// Queues a requery and waits for it. The result, or the reply that says why there is none.
+Reply Hangs(const DeviceView& device) {
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(device.stalled_for).count();
+  return ErrorReply(504, "not_started",
+                    "the device hangs in " + device.stalled_call + ", for " +
+                        std::to_string(seconds) + " s now, and was not asked",
+                    "it is asked by itself as soon as that call returns; GET /api/v1/devices/" +
+                        device.data->name + " says whether it has");
+}
+
+/// Queues a requery and waits for it. The result, or the reply that says why there is none; of a
+/// device that is known to hang at once.
 Expected<CommandResult> Requery(const Call& call, const DeviceView& device, uint32_t port) {
+  if (device.stalled) {
+    return Hangs(device);
+  }
   const auto pending = call.service.backend.submit(device.data->id, CommandKind::kRequery, port);
   if (pending == nullptr) {
     return NotOpen(device);

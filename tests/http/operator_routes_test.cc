@@ -53,6 +53,23 @@ TEST_F(OperatorRoutes, RequeryOfADeviceCoversItsPorts) {
   EXPECT_EQ(reply["changed"], false);
 }
 
+TEST_F(OperatorRoutes, RequeryOfADeviceThatHangsIsAnsweredAtOnceAndNeverRuns) {
+  bool asked = false;
+  node_.on_command = [&](DeviceSnapshot&, const std::shared_ptr<Pending>&) { asked = true; };
+  options_.command_timeout = hours(1);
+  node_.Stall(first_);
+  Start();
+  for (const std::string& path :
+       {kPort + "/requery", std::string("/api/v1/devices/mlx5_0/requery")}) {
+    const Json error = PostJson(path, "", 504)["error"];
+    EXPECT_EQ(error["code"], "not_started");
+    EXPECT_NE(error["message"].get<std::string>().find("hangs in query_port, for 86400 s"),
+              std::string::npos)
+        << error;
+  }
+  EXPECT_FALSE(asked);
+}
+
 TEST_F(OperatorRoutes, RequeryWithoutAnAnswer) {
   Start();
   const auto finish = [this](CommandResult::Code code) {
