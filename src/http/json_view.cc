@@ -39,7 +39,9 @@ std::string Ready(const NodeView& view) {
   json["ports_up"] = view.ports_up;
   json["ports_serving"] = view.ports_serving;
   json["ports_expected"] = Opt(view.expected_ports);
-  json["note"] = Str(view.discovery_note);
+  std::string note = WhyNotReady(view);
+  note += (note.empty() || view.discovery_note.empty() ? "" : "; ") + view.discovery_note;
+  json["note"] = Str(note);
   return Text(json);
 }
 

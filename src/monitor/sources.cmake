@@ -19,6 +19,7 @@ target_sources(
           ${CMAKE_CURRENT_SOURCE_DIR}/monitor/port_tracker.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/monitor/port_tracker_observe.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/monitor/port_tracker_record.cc
+          ${CMAKE_CURRENT_SOURCE_DIR}/monitor/readiness.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/monitor/roster.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/monitor/snapshot.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/monitor/stats.cc

@@ -106,7 +106,9 @@ bool Awaited(const ViewOptions& options, const KeptDevice& kept) {
   return kept.device == 0 && !kept.orphaned_since && !left_out;
 }
 
-uint32_t CountRequired(const ViewOptions& options, const HoldsSnapshot& holds) {
+/// The number of required ports; those of devices that were not seen yet go to `awaited`, too.
+uint32_t CountRequired(const ViewOptions& options, const HoldsSnapshot& holds,
+                       std::vector<std::string>* awaited) {
   uint32_t count = 0;
   for (const auto& [number, kept] : holds.kept) {
     if (kept.device == 0 && !Awaited(options, kept)) {
@@ -114,6 +116,9 @@ uint32_t CountRequired(const ViewOptions& options, const HoldsSnapshot& holds) {
     }
     for (const auto& [port_number, port] : kept.ports) {
       count += port.record.required ? 1 : 0;
+      if (port.record.required && kept.device == 0) {
+        awaited->push_back(kept.name + "/" + std::to_string(port_number));
+      }
     }
   }
   return count;
@@ -182,7 +187,7 @@ NodeView BuildView(const ViewOptions& options, const ViewInput& input) {
     }
   }
   node.ports_held += CountHeldOfAwaited(options, *input.holds, input.now_wall);
-  node.ports_required = CountRequired(options, *input.holds);
+  node.ports_required = CountRequired(options, *input.holds, &node.awaited);
   if (options.expect_ports_auto) {
     node.expected_ports = node.ports_required;
   } else if (options.expect_ports > 0) {

@@ -55,10 +55,12 @@ TEST_F(ReadRoutes, ReadinessCountsPorts) {
   node_.discovered = false;
   Start();
   EXPECT_EQ(Get("/readyz").status, 503);
+  EXPECT_EQ(Json::parse(Get("/readyz").body)["note"], "the first look for devices is not over");
   node_.discovered = true;
   RawReply reply = Get("/readyz");
   EXPECT_EQ(reply.status, 200);
   EXPECT_EQ(Json::parse(reply.body)["ports_up"], 3);
+  EXPECT_EQ(Json::parse(reply.body).at("note"), nullptr);
   node_.Change(first_, [](DeviceSnapshot& device) { device.ports[0].state = 1; });
   reply = Get("/readyz");
   EXPECT_EQ(reply.status, 503);
@@ -67,6 +69,7 @@ TEST_F(ReadRoutes, ReadinessCountsPorts) {
   EXPECT_EQ(json["ports_up"], 2);
   EXPECT_EQ(json["ports_expected"], 3);
   EXPECT_EQ(json["ready"], false);
+  EXPECT_EQ(json["note"], "2 of 3 expected ports up: mlx5_0/1 down");
 }
 
 TEST_F(ReadRoutes, ADeviceIsFoundByWhateverNamesExactlyOne) {

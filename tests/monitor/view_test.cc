@@ -178,6 +178,55 @@ TEST_F(ViewTest, ReadyCountsPortsThatAreUp) {
   EXPECT_FALSE(View().Ready());
 }
 
+TEST_F(ViewTest, WhyItIsNotReadyNamesWhatIsNotUp) {
+  EXPECT_EQ(WhyNotReady(View()), "");
+  options_.expect_ports = 1;
+  EXPECT_EQ(WhyNotReady(View()), "");
+  options_.expect_ports = 2;
+  EXPECT_EQ(WhyNotReady(View()), "1 of 2 expected ports up: no more are known");
+  port().state = kStateDown;
+  EXPECT_EQ(WhyNotReady(View()), "0 of 2 expected ports up: rdma0/1 down");
+  heartbeat_ = {"query_port", clock_.steady() - seconds(9)};
+  EXPECT_EQ(WhyNotReady(View()), "0 of 2 expected ports up: rdma0/1 stalled");
+  heartbeat_ = {};
+  device_.status = DeviceStatus::kAbsent;
+  port().state.reset();
+  EXPECT_EQ(WhyNotReady(View()), "0 of 2 expected ports up: rdma0/1 absent");
+  device_.ports.clear();
+  device_.status = DeviceStatus::kOpening;
+  EXPECT_EQ(WhyNotReady(View()), "0 of 2 expected ports up: rdma0 opening");
+}
+
+TEST_F(ViewTest, WhyItIsNotReadyNamesRequiredPortsFirstAndNotAllOfMany) {
+  options_.expect_ports = 20;
+  const PortSnapshot one = port();
+  for (uint32_t number = 2; number <= 20; ++number) {
+    device_.ports.push_back(one);
+    device_.ports.back().number = number;
+  }
+  for (PortSnapshot& each : device_.ports) {
+    each.state = kStateDown;
+  }
+  holds_.NoteActive({1, 20}, 100);
+  const std::string why = WhyNotReady(View());
+  EXPECT_TRUE(why.starts_with("0 of 20 expected ports up: rdma0/20 down, rdma0/1 down, ")) << why;
+  EXPECT_TRUE(why.ends_with("rdma0/15 down and 4 more")) << why;
+}
+
+TEST_F(ViewTest, WhyItIsNotReadyNamesPortsOfDevicesThatAreNotThereYet) {
+  holds_.NoteActive({1, 1}, 100);
+  HoldsSnapshot holds = *holds_.snapshot();
+  KeptDevice& kept = holds.kept.begin()->second;
+  kept.device = 0;
+  kept.name = "rdma9";
+  ViewInput input;
+  input.discovered = true;
+  input.holds = std::make_shared<const HoldsSnapshot>(holds);
+  options_.expect_ports_auto = true;
+  EXPECT_EQ(WhyNotReady(BuildView(options_, input)),
+            "0 of 1 expected ports up: rdma9/1 not seen since the start");
+}
+
 TEST_F(ViewTest, HeldPortsOfDevicesThatAreNotThereYetAreCounted) {
   holds_.NoteActive({1, 1}, 100);
   Hold hold;

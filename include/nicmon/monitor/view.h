@@ -66,10 +66,15 @@ struct NodeView {
   std::vector<DeviceView> devices;  // by name
   std::optional<uint32_t> expected_ports;
   uint32_t ports = 0, ports_up = 0, ports_serving = 0, ports_held = 0;
-  uint32_t ports_required = 0;  // also of devices that were not seen since the start
+  uint32_t ports_required = 0;       // also of devices that were not seen since the start
+  std::vector<std::string> awaited;  // "mlx5_3/1": those of them, by the name they had
 
   bool Ready() const { return discovered && (!expected_ports || ports_up >= *expected_ports); }
 };
+
+/// What is missing, in one line; empty when nothing is. Names ports and their states, and nothing
+/// that an operator wrote.
+std::string WhyNotReady(const NodeView& view);
 
 /// One --expect-speed rule.
 struct ExpectSpeed {
