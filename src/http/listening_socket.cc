@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 #include <array>
 #include <cerrno>
@@ -17,7 +18,6 @@
 #include <memory>
 #include <optional>
 #include <stdexcept>
-#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -100,6 +100,35 @@ sockaddr_un UnixAddress(const std::string& path) {
   }
   std::memcpy(address.sun_path, path.data(), path.size());
   return address;
+}
+
+std::string DirectoryOf(const std::string& path) {
+  const std::string parent = std::filesystem::path(path).parent_path().string();
+  return parent.empty() ? "." : parent;
+}
+
+/// A directory of our own in one that is there, /run/nicmon, and no more than that: a longer way
+/// that is missing is a slip or a missing mount, and so is what would stand right below /.
+void MakeDirectory(const std::string& path, const std::string& directory) {
+  struct stat status {};
+  if (::stat(directory.c_str(), &status) == 0 || errno != ENOENT) {
+    return;  // what is wrong with it shows when the socket is bound
+  }
+  const std::string above = DirectoryOf(directory);
+  std::string why = "it is not there";
+  if (above != "/" && ::stat(above.c_str(), &status) == 0) {
+    if (::mkdir(directory.c_str(), 0755) == 0) {
+      ::chmod(directory.c_str(), 0755);  // whatever the umask is: the socket's own mode counts
+      return;
+    }
+    if (errno == EEXIST) {
+      return;
+    }
+    why = ErrnoText(errno);
+  }
+  Fail(path, "its directory " + directory + " cannot be used: " + why + "; make it (mkdir -p " +
+                 directory + ") and hand it to user " + std::to_string(::geteuid()) +
+                 ", or choose another path or none with --admin-socket");
 }
 
 /// Keeps two starts from judging the same stale socket at the same time. Nothing is left behind:
@@ -193,10 +222,8 @@ AdminSocket AdminSocket::Listen(const std::string& path, const std::string& grou
     Refuse(path, "there is no group " + group + ": see --admin-socket-group");
   }
   const sockaddr_un address = UnixAddress(path);
-  const std::filesystem::path parent = std::filesystem::path(path).parent_path();
-  const std::string directory = parent.empty() ? "." : parent.string();
-  std::error_code ignored;  // what is wrong with the directory shows when the socket is bound
-  std::filesystem::create_directories(directory, ignored);
+  const std::string directory = DirectoryOf(path);
+  MakeDirectory(path, directory);
   const UniqueFd lock = LockDirectory(path, directory);
   RemoveStale(path, address);
 

@@ -38,9 +38,9 @@ class AdminSocket {
   AdminSocket& operator=(AdminSocket&& other) noexcept;
   ~AdminSocket() { Close(); }
 
-  /// Mode 0660, group `group` unless empty. Creates missing parent directories, replaces a stale
-  /// socket. Throws UnusablePath, or std::runtime_error
-  /// when a live process answers there or the group cannot be given: those are never worked around.
+  /// Mode 0660, group `group` unless empty. Makes the socket's directory (0755) if the one above is
+  /// there and is not /; replaces a stale socket. Throws UnusablePath, or std::runtime_error when a
+  /// live process answers there or the group cannot be given: those are never worked around.
   static AdminSocket Listen(const std::string& path, const std::string& group);
 
   int fd() const { return fd_.get(); }

@@ -135,14 +135,30 @@ TEST_F(Listening, AnAddressThatIsNotOurs) {
 }
 
 TEST_F(Listening, TheSocketHasItsModeAndItsDirectory) {
+  directory_.Directory("run");
   options_.admin_socket = directory_.Path("run/nicmon/admin.sock").string();
   const mode_t old = ::umask(0077);
   Start();
   ::umask(old);
   EXPECT_EQ(Mode(admin()), 0660U);
+  EXPECT_EQ(Mode(directory_.Path("run/nicmon").string()), 0755U);
   EXPECT_EQ(Send(admin(), "GET /healthz").status, 200);
   ASSERT_TRUE(server_->Stop(std::chrono::seconds(10)));
   EXPECT_FALSE(std::filesystem::exists(options_.admin_socket));
+}
+
+TEST_F(Listening, OnlyTheLastDirectoryIsMade) {
+  options_.admin_socket = directory_.Path("no/such/admin.sock").string();
+  const std::string why = WhyNot(options_);
+  EXPECT_NE(why.find("its directory " + directory_.Path("no/such").string() + " cannot be used"),
+            std::string::npos)
+      << why;
+  EXPECT_NE(why.find("mkdir -p "), std::string::npos) << why;
+  EXPECT_FALSE(std::filesystem::exists(directory_.Path("no")));
+
+  options_.admin_socket = "/nicmon-test-no-such/admin.sock";
+  EXPECT_NE(WhyNot(options_).find("its directory /nicmon-test-no-such"), std::string::npos);
+  EXPECT_FALSE(std::filesystem::exists("/nicmon-test-no-such"));
 }
 
 TEST_F(Listening, TheSocketHasItsGroup) {
