@@ -15,8 +15,9 @@
 namespace nicmon::config {
 namespace {
 
-/// Why `path` is no readable file with something in it; empty when it is one.
-std::string FileProblem(const std::string& path) {
+/// Why `path` is no readable file, with something in it unless `may_be_empty`; empty when it is
+/// one.
+std::string FileProblem(const std::string& path, bool may_be_empty) {
   const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat status {};
   if (!fd || ::fstat(fd.get(), &status) != 0) {
@@ -32,7 +33,10 @@ std::string FileProblem(const std::string& path) {
       return {};
     }
   }
-  return n < 0 ? ErrnoText(errno) : "the file is empty";
+  if (n < 0) {
+    return ErrnoText(errno);
+  }
+  return may_be_empty ? "" : "the file is empty";
 }
 
 std::string DirectoryProblem(const std::string& path) {
@@ -47,12 +51,12 @@ std::string DirectoryProblem(const std::string& path) {
 
 Missing FindMissing(const Config& config) {
   if (!config.admin_token_file.empty()) {
-    if (auto why = FileProblem(config.admin_token_file); !why.empty()) {
+    if (auto why = FileProblem(config.admin_token_file, false); !why.empty()) {
       return {"admin-token-file", why};
     }
   }
   if (!config.web_config_file.empty()) {
-    if (auto why = FileProblem(config.web_config_file); !why.empty()) {
+    if (auto why = FileProblem(config.web_config_file, true); !why.empty()) {
       return {"web-config-file", why};
     }
   }

@@ -32,6 +32,13 @@ std::string ReadTlsFiles(const TlsSettings& tls, FileSignatures* seen, TlsFiles*
   return problem;  // after all of them, so that all of them are watched
 }
 
+/// Whether TLS or passwords would end because a file is not written yet.
+bool LosesUnsaid(const WebConfig& in_force, const WebConfig& next) {
+  const bool tls = in_force.tls != nullptr && next.tls == nullptr;
+  const bool users = !in_force.settings.users.empty() && next.settings.users.empty();
+  return next.settings.unsaid && (tls || users);
+}
+
 std::vector<log::Field> Describe(const std::string& path, const WebConfig& config) {
   std::vector<log::Field> fields = {{"file", path},
                                     {"tls", config.tls != nullptr ? "true" : "false"},
@@ -103,6 +110,12 @@ Reread WebConfigFile::Reload() {
   FileSignatures seen;
   std::string error;
   auto config = Read(path_, &seen, &error);
+  if (config != nullptr && LosesUnsaid(*current(), *config)) {
+    error =
+        "there is nothing in it, or in a section of it, which would end what is in force: write "
+        "{} there to say so, or start again";
+    config = nullptr;
+  }
   const Reread outcome = watch_.Seen(std::move(seen), config != nullptr);
   if (config == nullptr) {
     log::Warning("web config file not taken, the last good one stays",

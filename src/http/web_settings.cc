@@ -72,9 +72,18 @@ std::string TakeList(const YAML::Node& value, std::vector<std::string>* out) {
   return "";
 }
 
+/// Whether a map is left empty, which means the same as leaving it out.
+bool IsLeftEmpty(const Target& target, const YAML::Node& map) {
+  target.settings.unsaid |= map.IsNull();
+  return map.IsNull() || (map.IsMap() && map.size() == 0);
+}
+
 /// The keys of a map by their table; unknown ones and those given twice are errors.
 std::string TakeMap(const Target& target, const YAML::Node& map, std::span<const Key> keys) {
-  if (!map.IsMap() || map.size() == 0) {
+  if (IsLeftEmpty(target, map)) {
+    return "";
+  }
+  if (!map.IsMap()) {
     return "wants settings, one KEY: VALUE a line";
   }
   std::set<std::string> given;
@@ -174,6 +183,9 @@ std::string Complete(TlsSettings* tls) {
 }
 
 std::string SetTls(const Target& target, const YAML::Node& value) {
+  if (IsLeftEmpty(target, value)) {
+    return "";
+  }
   target.settings.tls.emplace();
   std::string error = TakeMap(target, value, kTlsKeys);
   return error.empty() ? Complete(&target.tls()) : error;
@@ -228,7 +240,10 @@ constexpr Key kHttpKeys[] = {
 };
 
 std::string SetUsers(const Target& target, const YAML::Node& value) {
-  if (!value.IsMap() || value.size() == 0) {
+  if (IsLeftEmpty(target, value)) {
+    return "";
+  }
+  if (!value.IsMap()) {
     return "wants users, one NAME: BCRYPT_HASH a line";
   }
   for (const auto& entry : value) {
@@ -262,8 +277,9 @@ std::string ParseWebSettings(const std::string& text, const std::string& directo
                              WebSettings* settings) {
   try {
     const std::vector<YAML::Node> documents = YAML::LoadAll(text);
-    if (documents.empty() || documents.front().IsNull()) {
-      return "there is nothing in it: leave out --web-config-file for neither TLS nor passwords";
+    if (documents.empty()) {
+      settings->unsaid = true;
+      return "";
     }
     if (documents.size() > 1) {
       return At(documents[1], "only one YAML document is accepted");

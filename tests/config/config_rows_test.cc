@@ -48,7 +48,7 @@ class ConfigRows : public ::testing::TestWithParam<FlagText> {
         {"admin-socket", {{"/run/x.sock", "none", "y.sock"}, {std::string(108, 'x')}}},
         {"admin-socket-group", {{"root", "0", "daemon"}, {"no-such-group-here"}}},
         {"admin-token-file", {{a, b, c}, {dir_.path() + "/none", dir_.path(), empty}}},
-        {"web-config-file", {{a, b, c}, {dir_.path() + "/none", dir_.path(), empty}}},
+        {"web-config-file", {{a, b, empty}, {dir_.path() + "/none", dir_.path()}}},
         {"admin-allow-plaintext", {{"true", "false", "yes"}, {"on", "TRUE", "2", "maybe"}}},
         {"device-include", {{"mlx5_.*", "a|b", "[ab]"}, {"(", "[", "*", "a{2,1}"}}},
         {"device-exclude", {{"mlx5_.*", "a|b", "rxe\\d+"}, {"(", "[", "*", "\\"}}},

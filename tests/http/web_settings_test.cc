@@ -108,15 +108,12 @@ TEST(WebSettings, OnlyTls13SuitesMeanOnlyTls13) {
 TEST(WebSettings, ErrorsNameTheLineAndWhatIsAccepted) {
   const std::string tls = "tls_server_config:\n  cert_file: a\n  key_file: b\n";
   const std::pair<std::string, std::string> cases[] = {
-      {"", "nothing in it"},
-      {"# only a comment\n", "nothing in it"},
       {"- a\n", "line 1: wants settings"},
-      {"{}\n", "line 1: wants settings"},
+      {"x\n", "line 1: wants settings"},
       {"tls_config:\n  cert_file: a\n",
        "line 1: unknown key \"tls_config\", accepted are tls_server_config, http_server_config"},
       {"rate_limit:\n  burst: 1\n", "line 1: unknown key \"rate_limit\""},
-      {"basic_auth_users:\n", "line 1: basic_auth_users: wants users"},
-      {"basic_auth_users: {}\n", "wants users"},
+      {"basic_auth_users: []\n", "line 1: basic_auth_users: wants users"},
       {"basic_auth_users:\n  a: plain-password\n", "line 2: user \"a\": not a bcrypt hash"},
       {"basic_auth_users:\n  a: [b]\n", "line 2: user \"a\": not a bcrypt hash"},
       {"basic_auth_users:\n  a:b: " + kHash + "\n", "line 2: a user's name"},
@@ -124,7 +121,7 @@ TEST(WebSettings, ErrorsNameTheLineAndWhatIsAccepted) {
        "line 3: user \"a\" is given twice"},
       {"basic_auth_users:\n  a: $2b$20$" + kHash.substr(7) + "\n", "above 15"},
       {"basic_auth_users:\n  a: $2x$10$" + kHash.substr(7) + "\n", "not a bcrypt hash"},
-      {"tls_server_config: {}\n", "wants settings"},
+      {"tls_server_config: []\n", "wants settings"},
       {"tls_server_config:\n  cert_file: a\n", "cert_file and key_file are both needed"},
       {tls + "  cert: inline\n", "line 4: unknown key \"cert\", accepted are cert_file, key_file"},
       {tls + "  key_file: c\n", "line 4: key_file is given twice"},
@@ -160,6 +157,27 @@ TEST(WebSettings, ErrorsNameTheLineAndWhatIsAccepted) {
     EXPECT_THAT(error, AllOf(HasSubstr(expected), Not(HasSubstr("\n")))) << text;
     EXPECT_THAT(error, AllOf(Not(HasSubstr("plain-password")), Not(HasSubstr(kHash.substr(7)))))
         << "nothing secret";
+  }
+}
+
+// Each of them starts prometheus-node-exporter, without TLS and without passwords.
+TEST(WebSettings, WhatIsLeftEmptyMeansNone) {
+  const auto is_none = [](const std::string& text, bool unsaid) {
+    WebSettings settings;
+    EXPECT_EQ(Parse(text, &settings), "") << text;
+    EXPECT_FALSE(settings.tls) << text;
+    EXPECT_TRUE(settings.users.empty()) << text;
+    EXPECT_TRUE(settings.headers.empty()) << text;
+    EXPECT_EQ(settings.unsaid, unsaid) << text;
+  };
+  for (const char* text : {"{}\n", "tls_server_config: {}\n", "basic_auth_users: {}\n",
+                           "http_server_config: {}\n", "http_server_config:\n  headers: {}\n"}) {
+    is_none(text, false);
+  }
+  for (const char* text :
+       {"", "\n", "# only a comment\n", "null\n", "---\n", "tls_server_config:\n",
+        "basic_auth_users:\n", "http_server_config:\n"}) {
+    is_none(text, true);
   }
 }
 
@@ -273,9 +291,28 @@ TEST_F(WebConfigTest, AChangedCertificateIsTakenAndABadEditLeavesTheLastGoodOne)
   WriteFile("web.yml", "");
   EXPECT_EQ(Look(file), Reread::kRefused);
   EXPECT_NE(file.current()->tls, nullptr);
+  WriteFile("web.yml", "tls_server_config:\n");
+  EXPECT_EQ(Look(file), Reread::kRefused);
+  EXPECT_NE(file.current()->tls, nullptr);
   WriteFile("web.yml", "basic_auth_users:\n  user: " + kHash + "\n");
   EXPECT_EQ(file.Reload(), Reread::kTaken);
   EXPECT_EQ(file.current()->tls, nullptr);
+  WriteFile("web.yml", "basic_auth_users:\n");
+  EXPECT_EQ(Look(file), Reread::kRefused);
+  EXPECT_FALSE(file.current()->settings.users.empty()) << "neither are passwords";
+  WriteFile("web.yml", "{}\n");
+  EXPECT_EQ(Look(file), Reread::kTaken) << "that has been said";
+  EXPECT_TRUE(file.current()->settings.users.empty());
+}
+
+TEST_F(WebConfigTest, AnEmptyFileIsTakenAtTheStartAndWhileNothingIsInForce) {
+  WriteFile("web.yml", "");
+  EXPECT_EQ(WebConfigFile::Problem(path_), "");
+  WebConfigFile file(path_, clock_.clock());
+  EXPECT_EQ(file.current()->tls, nullptr);
+  WriteFile("web.yml", "# nothing yet\n");
+  EXPECT_EQ(Look(file), Reread::kTaken);
+  EXPECT_TRUE(file.ok());
 }
 
 TEST_F(WebConfigTest, AClientAuthorityThatChangesIsTakenToo) {
