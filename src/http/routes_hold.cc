@@ -242,8 +242,14 @@ Reply PostAcceptSpeed(Call& call) {
   if (result == Holds::Result::kNotStored) {
     return NotStored(why);
   }
-  const auto gbps = [](const std::optional<uint64_t>& bps) {
-    return bps ? json::Value(static_cast<double>(*bps) / 1e9) : json::Value(nullptr);
+  // Whole numbers without a fraction, as everywhere.
+  const auto gbps = [](const std::optional<uint64_t>& bps) -> json::Value {
+    constexpr uint64_t kGiga = 1'000'000'000;
+    if (!bps) {
+      return nullptr;
+    }
+    return *bps % kGiga == 0 ? json::Value(*bps / kGiga)
+                             : json::Value(static_cast<double>(*bps) / kGiga);
   };
   return JsonReply(200,
                    json::Object({{"device", port.device->name},

@@ -195,7 +195,7 @@ TEST_F(OperatorRoutes, AcceptSpeedMakesTodaysSpeedTheBaseline) {
   node_.holds->SetBaseline({first_, 1}, 800'000'000'000);
   Start();
   const Json reply = PostJson(kPort + "/accept-speed", "", 200);
-  EXPECT_EQ(reply["baseline_speed_gbps"], 400);
+  EXPECT_EQ(reply["baseline_speed_gbps"].dump(), "400") << "no fraction, as in /api/v1/ports";
   EXPECT_EQ(reply["previous_baseline_speed_gbps"], 800);
   EXPECT_EQ(node_.holds->snapshot()->FindRecord({first_, 1})->baseline_bps, 400'000'000'000U);
   node_.Change(first_, [](DeviceSnapshot& device) { device.ports[0].state = 1; });
