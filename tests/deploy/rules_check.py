@@ -6,6 +6,8 @@
   its severity and duration.
 - Every alert has a test that makes it fire and one in which it must stay silent ("not ALERT" in its
   name).
+- Every alert that waits (`for:`) for what a failed scrape would interrupt waits for a series ...:waiting,
+  which bridges such scrapes in the one way that the head of the rules describes.
 - Every metric named in an expression is in docs/metrics.md, is recorded here, or is Prometheus' or
   kube-state-metrics' own. Every threshold that is recorded is used.
 
@@ -76,6 +78,28 @@ def check_alert(rule, headings, table):
         yield f"{name}: docs/metrics.md says {table.get(name)}, not {severity}, {field(rule, 'for') or '–'}"
 
 
+def bridge(series, window):
+    return (f"or {series} and ignoring (device, port) "
+            f'(max_over_time(up{{job=~".*nicmon.*"}}[{window}]) == 1 unless up{{job=~".*nicmon.*"}} == 1)')
+
+
+def check_waits(rules):
+    recorded = {rule["record"]: " ".join(expression(rule).split()) for rule in rules if "record" in rule}
+    for rule in rules:
+        wait = field(rule, "for") if "alert" in rule else ""
+        text = " ".join(expression(rule).removeprefix("        expr:").replace("|", "").split())
+        if not wait or "[" in text or "up{" in text:  # a window, or the failed scrapes themselves
+            continue
+        if not re.fullmatch(r"\w+:nicmon_\w+:waiting", text):
+            yield f"{rule['alert']}: waits {wait} for {text}, which is no series ...:waiting"
+        elif not recorded[text].endswith(bridge(text, min(wait, "2m", key=seconds))):
+            yield f"{text}: does not bridge scrapes that fail, for {wait} but no longer than 2m"
+
+
+def seconds(duration):
+    return int(duration[:-1]) * {"s": 1, "m": 60, "h": 3600}[duration[-1]]
+
+
 def check_tests(alerts, text):
     fires, silent = set(), set()
     for test in text.split("\n  - name: ")[1:]:
@@ -120,6 +144,7 @@ def main():
         r"^\| `(\w+)` \| (\w+) \| ([^|]+) \|", metrics, re.M)}
     wrong = [line for rule in alerts for line in check_alert(rule, headings, table)]
     names = [rule["alert"] for rule in alerts]
+    wrong += check_waits(rules)
     wrong += check_tests(names, (deploy / "nicmon.test.yml").read_text())
     wrong += check_metrics(rules, set(re.findall(r"^\| `(\w+)`", metrics, re.M)))
     wrong += [f"{name} is there twice" for name in set(names) if names.count(name) > 1]
