@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The alerts on a real Prometheus and simulated nodes: alerts_live.py NICMON [--fast] [--healthy SECONDS].
 
-Starts twelve nodes of different shapes, scrapes each twice (two fleets: every 15 s and every 30 s), first
+Starts thirteen nodes of different shapes, scrapes each twice (two fleets: every 15 s and every 30 s), first
 watches a healthy fleet, then injects the faults of phases.py, many at a time. Each fault must go pending,
 firing, resolved, at both intervals, and nothing else may fire at any time. Takes about 45 minutes.
 
@@ -21,6 +21,7 @@ import time
 import phases as fault
 from nodes import Node
 from prom import RULES, Scraper, Watch
+from verdict import Verdict
 
 # Of tests/testing, which those have put on the path.
 import mlx5_tree
@@ -34,14 +35,13 @@ class Run:
         self.healthy = healthy if healthy is not None else (15 if fast else 600)
         self.deadline = 90 if fast else 1500  # for what one phase waits for
         self.begun = time.monotonic()
-        self.wrong = []
         self.rows = []
         self.allowed = []   # (key, from): may fire from then on
         self.done = {}      # phase name → set when it is over
         self.lock = threading.Lock()
         self.programs = program, prometheus
         self.directory = pathlib.Path(directory)
-        self.prometheus = self.watch = None
+        self.prometheus = self.watch = self.verdict = None
         self.make_nodes(program, self.directory)
 
     def start(self):
@@ -55,6 +55,7 @@ class Run:
         self.prometheus = Scraper(self.programs[1], self.directory, self.nodes, factor=self.factor,
                                   interval=1 if self.fast else 15)
         self.watch = Watch(self.prometheus, 0.2 if self.fast else 1)
+        self.verdict = Verdict(self.prometheus, self.watch, self.factor)
         wait_until(self.prometheus.ready, "all targets are up", 120)
         self.watch.start()
 
@@ -74,15 +75,19 @@ class Run:
         self.state = node("state", "devices=2", ports=2)
         self.bare = node("bare", "devices=2,link=ib", "--sysfs-root", str(self.tree), ports=2)
         self.victim = node("victim", "devices=2", ports=2)
+        self.refused = node("refused", "devices=2", ports=2)
+        self.refused.refuse_scrapes(False)
+        self.refused.usual += ["--web-config-file", str(self.refused.web_config)]
         self.leaves = [node(f"leaf-{i}", "devices=16,speed=400,link=ib", ports=16) for i in (1, 2, 3, 4)]
         self.nodes = [self.roce, self.infiniband, self.odd, self.many, self.access, self.state,
-                      self.bare, self.victim, *self.leaves]
+                      self.bare, self.victim, self.refused, *self.leaves]
 
     def phases(self):
         return [*fault.roce_phases(self.roce), *fault.infiniband_phases(self.infiniband),
                 *fault.odd_phases(self.odd), *fault.many_port_phases(self.many, self.prometheus),
                 *fault.access_phases(self.access), *fault.state_phases(self.state),
                 fault.bare_phase(self.bare, self.tree), fault.victim_phase(self.victim),
+                fault.refused_phase(self.refused, self.prometheus.fleets["slow-scrapes"]),
                 fault.leaf_phase(self.leaves)]
 
     # What a phase expects, as keys of the watch: each in both fleets.
@@ -94,11 +99,11 @@ class Run:
 
     def fail(self, phase, what):
         with self.lock:
-            self.wrong.append(f"{phase.name}: {what}")
+            self.verdict.wrong.append(f"{phase.name}: {what}")
         self.say(f"WRONG {phase.name}: {what}")
 
     def say(self, text):
-        print(f"{time.monotonic() - self.begun:7.1f} s  {text}", flush=True)
+        print(f"{time.monotonic() - self.begun:7.1f} s  {text}\n", end="", flush=True)
 
     def run_phase(self, phase):
         try:
@@ -142,12 +147,18 @@ class Run:
             self.fail(phase, f"never fired: {missing[:6]}")
         spans = {key: self.watch.open[key] for key in fires if key in self.watch.open}
         self.say(f"firing: {phase.name}")
+        for what in self.verdict.whole(fires, injected):
+            self.fail(phase, what)
         if phase.unbroken:
             phase.unbroken()
             self.keep_on(phase, time.monotonic() + phase.silence / self.factor)
             for key, span in spans.items():
                 if span["ended"]:
                     self.fail(phase, f"{key} ended meanwhile")
+        if phase.refused:
+            for fleet in self.prometheus.fleets:
+                if not self.prometheus.failed(injected, cluster=fleet, node=phase.node.name):
+                    self.fail(phase, f"no scrape of {fleet} failed")
         phase.mend()
         mended = time.monotonic()
         if not self.watch.until(lambda now: not any(key in now for key in fires),
@@ -162,45 +173,21 @@ class Run:
             times = []
             for fleet in self.prometheus.fleets:
                 own = [span for key, span in spans.items() if key[:2] == (alert, fleet)]
-                fired = max((span["firing"] or 0) - injected for span in own)
+                if not own or not all(span["firing"] for span in own):
+                    times += ["never", ""]
+                    continue
+                fired = max(span["firing"] - injected for span in own)
                 gone = max((span["ended"] or mended) - mended for span in own)
                 times += [f"{fired:.1f}", f"{max(gone, 0):.1f}"]
             count = len(spans) and sum(key[0] == alert for key in spans) // 2
             self.rows.append((phase.name, alert + (f" ×{count}" if count > 1 else ""), *times))
-
-    def unexpected(self):
-        for span in self.watch.spans:
-            begun = span["firing"]
-            if begun and not any(key == span["key"] and since <= begun for key, since in self.allowed):
-                yield span
-
-    def check_texts(self):
-        """Every annotation came out whole, and names what it is about."""
-        for span in self.watch.spans:
-            _, _, node, device, port = span["key"]
-            texts = span["texts"]
-            if not texts:
-                continue
-            for name in ("summary", "description"):
-                text = texts.get(name, "")
-                wanted = [word for word in (node, f"{device}/{port}" if port else device) if word]
-                if "<error" in text or "no value" in text or any(w not in text for w in wanted):
-                    self.wrong.append(f"{span['key'][0]}: {name} says: {text}")
-
-    def check_pending(self):
-        """What waits (`for:`) was seen pending before it fired."""
-        groups = self.prometheus.get("rules")["groups"]
-        waits = {rule["name"] for group in groups for rule in group["rules"] if rule.get("duration")}
-        for span in self.watch.spans:
-            if span["firing"] and span["key"][0] in waits and not span["pending"]:
-                self.wrong.append(f"{span['key']} fired without having been pending")
 
     def go(self):
         self.start()
         self.say(f"{len(self.nodes)} nodes, {sum(n.ports for n in self.nodes)} ports: healthy")
         time.sleep(self.healthy)  # this is the test: so long nothing may fire
         if any(span["firing"] for span in self.watch.spans):
-            self.wrong.append("a healthy fleet fires")
+            self.verdict.wrong.append("a healthy fleet fires")
         self.say("healthy phase over")
         phases = self.phases()
         last = fault.rollout_phase(self.nodes, self.roce)
@@ -211,22 +198,8 @@ class Run:
         for thread in threads:
             thread.join()
         self.run_phase(last)
-        self.finish(len(phases) + 2)
-
-    def finish(self, count):
-        if self.watch.error:
-            self.wrong.append(f"Prometheus could not be asked: {self.watch.error!r}")
-        for span in self.unexpected():
-            ended = (span["ended"] or time.monotonic()) - self.begun
-            self.wrong.append(f"fired without a cause: {span['key']}, {span['firing'] - self.begun:.1f} to "
-                              f"{ended:.1f} s: {span['texts'].get('summary')}")
-        self.check_texts()
-        self.check_pending()
-        fired = {span["key"][0] for span in self.watch.spans if span["firing"]}
-        print_table(self.rows, self.prometheus.fleets)
-        print(f"{count} phases, {len(fired)} alerts fired: {' '.join(sorted(fired))}")
-        print("rules: longest evaluation of a group "
-              f"{max(g['evaluationTime'] for g in self.prometheus.get('rules')['groups']):.3f} s")
+        self.verdict.give(self.allowed)
+        self.verdict.tell(len(phases) + 2, self.rows)
 
     def stop(self):
         if self.watch:
@@ -236,14 +209,6 @@ class Run:
         for node in self.nodes:
             if node.process and node.process.poll() is None:
                 node.kill()
-
-
-def print_table(rows, fleets):
-    heads = [f"{kind} at {interval} s" for interval in fleets.values() for kind in ("fires", "ends")]
-    print("\n| phase | alert | " + " | ".join(heads) + " |\n|---|---|" + "---|" * len(heads))
-    for row in rows:
-        print("| " + " | ".join([*row, "", "", ""][:2 + len(heads)]) + " |")
-    print("(seconds after the fault, and after it was mended; the slowest where there are several)\n")
 
 
 def main():
@@ -261,11 +226,12 @@ def main():
             run.go()
         finally:
             run.stop()
-    for line in run.wrong:
+    wrong = run.verdict.wrong
+    for line in wrong:
         print("WRONG", line)
-    print(f"{RULES.name}: {'FAILED' if run.wrong else 'all as it should be'}, "
+    print(f"{RULES.name}: {'FAILED' if wrong else 'all as it should be'}, "
           f"{time.monotonic() - run.begun:.0f} s")
-    return 1 if run.wrong else 0
+    return 1 if wrong else 0
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 
@@ -20,6 +21,7 @@ class Node:
         self.state = self.home / "state"
         self.socket = str(self.home / "admin.sock")
         self.port = free_port()
+        self.web_config = self.home / "web.yml"
         self.tokens = self.home / "tokens"
         self.tokens.write_text("on-call:a-token-of-the-live-test\n")
         self.usual = [f"--simulate={spec}", "--simulate-force", "--expect-ports=auto",
@@ -59,6 +61,15 @@ class Node:
         done = subprocess.run([self.program, "ctl", *arguments, "--socket", self.socket],
                               capture_output=True, text=True)
         assert done.returncode == 0, (self.name, arguments, done.stdout, done.stderr)
+
+    def refuse_scrapes(self, refuse):
+        """A password that Prometheus does not have, or none again. For a node with its web configuration."""
+        user = "basic_auth_users:\n  somebody: $2b$10$q3fqDN7MIDQlMs9.5NC/R.DU0iEwtIaeCT7ObOVEj9snUpUNJU9/.\n"
+        fresh = self.web_config.with_suffix(".new")
+        fresh.write_text("http_server_config:\n  http2: false\n" + (user if refuse else ""))
+        fresh.rename(self.web_config)
+        if self.process:
+            self.process.send_signal(signal.SIGHUP)
 
     def post(self, path):
         return ask(self.socket, "POST", path)

@@ -8,6 +8,7 @@ the rules' time, divided like them).
 
 import json
 import re
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -25,6 +26,7 @@ class Phase:
     after: str = ""       # the phase that has to be over before: same node, or same devices
     keep: object = None   # called once a second while the fault lasts
     unbroken: object = None  # called when all fire; they must go on without a gap for `silence`
+    refused: bool = False    # scrapes of the node fail meanwhile, or the phase is none
 
 
 def port_alert(name, device, port=1):
@@ -264,6 +266,34 @@ def bare_phase(node, tree):
         node.restart()
 
     return Phase("sysfs shows no counters", node, hide, show, [("NicmonCountersUnavailable", "", "")])
+
+
+def refused_phase(node, interval):
+    """A fault on a node of which every other scrape fails or so, with the longer interval of the two; never
+    two of those in a row."""
+    over = threading.Event()
+    cable = down(node, "mlx5_0")
+
+    def refuse():
+        while not over.is_set():
+            node.refuse_scrapes(True)
+            over.wait(0.75 * interval)
+            node.refuse_scrapes(False)
+            over.wait(interval)
+
+    thread = threading.Thread(target=refuse, daemon=True)
+
+    def pull():
+        thread.start()
+        cable["inject"]()
+
+    def plug():
+        cable["mend"]()
+        over.set()
+        thread.join()
+
+    return Phase("a cable is pulled while scrapes fail", node,
+                 **{**cable, "inject": pull, "mend": plug}, unbroken=lambda: None, silence=300, refused=True)
 
 
 def victim_phase(node):

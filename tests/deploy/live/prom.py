@@ -61,6 +61,26 @@ class Scraper(Prometheus):
         url = f"http://{self.address}/-/reload"
         urllib.request.urlopen(urllib.request.Request(url, method="POST")).read()
 
+    def scrapes(self, since, **labels):
+        """Of each target since then (monotonic): its labels, [(time, answered)]."""
+        selector = ",".join(f'{name}="{value}"' for name, value in labels.items())
+        now, clock = time.monotonic(), time.time()
+        for target in self.query(f"up{{{selector}}}[{round((now - since) * 1000)}ms]", at=clock):
+            yield target["metric"], [(float(stamp) - clock + now, value == "1")
+                                     for stamp, value in target["values"]]
+
+    def failed(self, since, **labels):
+        """How many scrapes had no answer."""
+        return sum(not answered for _, each in self.scrapes(since, **labels) for _, answered in each)
+
+    def silence(self, since, until, **labels):
+        """The longest time in seconds for which Prometheus had no answer of a target."""
+        gaps = [0]
+        for _, each in self.scrapes(since, **labels):
+            times = [since, *(stamp for stamp, answered in each if answered and stamp < until), until]
+            gaps += [after - before for before, after in zip(times, times[1:])]
+        return max(gaps)
+
     def ready(self):
         targets = self.get("targets")["activeTargets"]
         return len(targets) == 2 * len(self.nodes) and all(t["health"] == "up" for t in targets)
