@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "nicmon/device/port_values.h"
@@ -12,9 +14,9 @@ constexpr size_t kMost = 16;
 
 /// "mlx5_1/1 down"; where it has no state what its device is: "mlx5_1/1 absent".
 std::string Named(const DeviceView& device, const PortView& port) {
-  const auto state = device.stalled ? std::nullopt : port.data->state;
+  const std::optional<int>& state = port.data->state;
   return device.data->name + "/" + std::to_string(port.data->number) + " " +
-         std::string(state ? PortStateName(*state) : device.status_name());
+         std::string(state && !device.stalled ? PortStateName(*state) : device.status_name());
 }
 
 /// Required ones first: they were up before.
