@@ -1,6 +1,7 @@
 target_sources(
   nicmon_core
-  PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/base/clock.cc
+  PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/base/bounded_calls.cc
+          ${CMAKE_CURRENT_SOURCE_DIR}/base/clock.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/base/epoll.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/base/log.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/base/log_format.cc

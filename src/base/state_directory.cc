@@ -118,9 +118,13 @@ StateDirectory::Content StateDirectory::Read(const std::string& name, size_t lim
   return n < 0 ? Content{errno, {}} : content;
 }
 
-int StateDirectory::Replace(const std::string& name, std::string_view text) const {
+int StateDirectory::Replace(const std::string& name, std::string_view text,
+                            const std::function<bool()>& wanted) const {
   const std::string temporary = name + ".tmp";
   int error = WriteFile(directory_.get(), temporary, text);
+  if (error == 0 && wanted && !wanted()) {
+    error = ECANCELED;
+  }
   if (error == 0 &&
       ::renameat(directory_.get(), temporary.c_str(), directory_.get(), name.c_str()) != 0) {
     error = errno;

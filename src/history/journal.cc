@@ -1,7 +1,9 @@
 #include "nicmon/history/journal.h"
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
+#include <iterator>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -14,6 +16,8 @@ namespace nicmon {
 namespace {
 
 constexpr auto kTrimInterval = std::chrono::hours(1);
+/// More wait for their turn; so many threads a disk that hangs can keep.
+constexpr size_t kReadsAtOnce = 4;
 
 std::unique_ptr<EventStore> OpenStore(const JournalOptions& options, const Clock& clock) {
   if (options.directory.empty()) {
@@ -50,17 +54,17 @@ class Journal::Impl {
     wake_.notify_one();
   }
 
-  EventPage Query(const EventQuery& query) {
-    EventPage page = store_->Query(query);
-    if (page.failed) {
+  /// Of the thread that has the page: the disk may hang.
+  void Query(const EventQuery& query, EventPage* page) {
+    *page = store_->Query(query);
+    if (page->failed) {
       // The thread that owns the file finds out why.
       {
         std::lock_guard lock(mutex_);
         check_ = true;
       }
-      wake_.notify_one();
+      write_.notify_one();
     }
-    return page;
   }
 
   void RequestStop() {
@@ -73,21 +77,17 @@ class Journal::Impl {
 
   bool WaitEnded(Duration timeout) {
     std::unique_lock lock(mutex_);
-    return ended_.wait_for(lock, timeout, [this] { return !running_; });
+    return ended_.wait_for(lock, timeout, [this] { return !writing_; });
   }
 
   static void Start(const std::shared_ptr<Impl>& self) {
     {
       std::lock_guard lock(self->mutex_);
-      self->running_ = true;
+      self->telling_ = self->writing_ = true;
     }
     // Detached: one that hangs in a write is left behind.
-    std::thread([self] {
-      self->Run();
-      std::lock_guard lock(self->mutex_);
-      self->running_ = false;
-      self->ended_.notify_all();
-    }).detach();
+    std::thread([self] { self->Tell(); }).detach();
+    std::thread([self] { self->Write(); }).detach();
   }
 
   uint64_t dropped() const { return dropped_.load(std::memory_order_relaxed); }
@@ -96,58 +96,87 @@ class Journal::Impl {
   Listener listener_;  // set before the thread starts
 
  private:
-  void Run() {
+  /// Numbers the records and tells the listener, whatever the disk does.
+  void Tell() {
+    std::unique_lock lock(mutex_);
+    while (telling_) {
+      wake_.wait(lock, [this] { return !queue_.empty() || stopping_; });
+      std::vector<Transition> batch = std::exchange(queue_, {});
+      const bool last = stopping_;  // nothing is queued after it
+      lock.unlock();
+      for (Transition& event : batch) {
+        event.seq = next_seq_++;
+      }
+      if (listener_ && !batch.empty()) {
+        listener_(batch);
+      }
+      lock.lock();
+      telling_ = !last;
+      Hand(std::move(batch));
+    }
+  }
+
+  /// To the thread that writes, as far as there is room: it may hang. Under the mutex.
+  void Hand(std::vector<Transition> batch) {
+    const size_t taken = std::min(batch.size(), room_ - std::min(room_, unwritten_.size()));
+    dropped_.fetch_add(batch.size() - taken, std::memory_order_relaxed);
+    std::move(batch.begin(), batch.begin() + static_cast<ptrdiff_t>(taken),
+              std::back_inserter(unwritten_));
+    write_.notify_one();
+  }
+
+  void Write() {
     store_->Prepare();
     store_->Trim();
-    bool stopping = false;
-    while (!stopping) {
+    bool last = false;
+    while (!last) {
       std::vector<Transition> batch;
       bool check = false;
       {
         std::unique_lock lock(mutex_);
-        wake_.wait_for(lock, kTrimInterval,
-                       [this] { return !queue_.empty() || stopping_ || check_; });
-        std::swap(batch, queue_);
+        write_.wait_for(lock, kTrimInterval,
+                        [this] { return !unwritten_.empty() || !telling_ || check_; });
+        std::swap(batch, unwritten_);
         check = std::exchange(check_, false);
-        stopping = stopping_;  // nothing is queued after it: this batch is the last
+        last = !telling_;  // nothing is handed over after it: this batch is the last
       }
       if (check) {
         store_->Prepare();
       }
       if (!batch.empty()) {
-        Write(batch);
-      } else if (!stopping) {
+        Append(batch);
+      } else if (!last) {
         store_->Trim();
       }
     }
+    std::lock_guard lock(mutex_);
+    writing_ = false;
+    ended_.notify_all();
   }
 
-  void Write(std::vector<Transition>& batch) {
-    for (Transition& event : batch) {
-      event.seq = next_seq_++;
-    }
-    if (listener_) {
-      listener_(batch);
-    }
+  void Append(const std::vector<Transition>& batch) {
     if (!store_->Append(batch)) {
       dropped_.fetch_add(batch.size(), std::memory_order_relaxed);
     }
   }
 
-  const size_t room_;
+  const size_t room_;  // of each of the two queues
   const std::unique_ptr<EventStore> store_;
-  uint64_t next_seq_;  // the thread's
+  uint64_t next_seq_;  // the thread's that tells
   std::atomic<uint64_t> dropped_{0};
   std::mutex mutex_;  // guards all below
-  std::condition_variable wake_, ended_;
-  std::vector<Transition> queue_;
+  std::condition_variable wake_, write_, ended_;
+  std::vector<Transition> queue_;      // not told yet
+  std::vector<Transition> unwritten_;  // told
   bool check_ = false;
   bool stopping_ = false;
-  bool running_ = false;
+  bool telling_ = false, writing_ = false;  // the threads run
 };
 
 Journal::Journal(const JournalOptions& options, const Clock& clock)
-    : impl_(std::make_shared<Impl>(options, clock)) {}
+    : impl_(std::make_shared<Impl>(options, clock)),
+      patience_(options.patience),
+      reads_(kReadsAtOnce) {}
 
 Journal::~Journal() {
   impl_->RequestStop();
@@ -171,7 +200,19 @@ RecordTransition Journal::recorder() const {
 }
 
 EventPage Journal::Query(const EventQuery& query) const {
-  return impl_->Query(query);
+  const auto page = std::make_shared<EventPage>();
+  if (!durable()) {
+    impl_->Query(query, page.get());
+    return std::move(*page);
+  }
+  const auto outcome =
+      reads_.Run([impl = impl_, page, query] { impl->Query(query, page.get()); }, patience_);
+  if (outcome == BoundedCalls::Outcome::kDone) {
+    return std::move(*page);
+  }
+  EventPage failed;
+  failed.failed = true;
+  return failed;
 }
 
 uint64_t Journal::dropped() const {

@@ -117,7 +117,8 @@ Reply ForgetAbsent(Call& call, const Reply& unknown) {
 Reply NotStored(const std::string& why) {
   Reply reply =
       ErrorReply(503, "not_stored", "it could not be written, nothing has changed: " + why,
-                 "make room in the state directory or make it writable, then try again");
+                 "make room in the state directory, make it writable, or see why its disk does not "
+                 "answer (dmesg), then try again");
   reply.headers.emplace_back("Retry-After", "5");
   return reply;
 }

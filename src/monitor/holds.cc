@@ -10,8 +10,6 @@
 namespace nicmon {
 namespace {
 
-/// How long a decision waits for another one's write before it gives up.
-constexpr Duration kPatience = std::chrono::seconds(5);
 /// After that time nobody will put the old device back.
 constexpr Duration kOrphanLife = std::chrono::hours(24 * 30);
 
@@ -124,92 +122,6 @@ bool Holds::Modify(const std::function<bool(HoldsSnapshot&)>& change) {
   ++generation_;
   published_.store(std::move(next));
   return result;
-}
-
-Holds::Result Holds::Durably(std::string* why, const Decide& decide) {
-  std::string error;
-  std::unique_lock lock(mutex_);
-  if (!idle_.wait_for(lock, kPatience, [this] { return !writing_; })) {
-    error = "an earlier write has not come back from the disk";
-  } else {
-    auto ready = std::make_shared<HoldsSnapshot>(*published_.load());
-    Effect effect;
-    const Result result = decide(*ready, &effect);
-    if (!effect) {
-      return result;
-    }
-    HoldsSnapshot wanted = *ready;
-    published_.store(std::move(ready));
-    effect(wanted);
-    ++generation_;
-    error = Write(lock, wanted);
-    if (error.empty()) {
-      auto next = std::make_shared<HoldsSnapshot>(*published_.load());
-      effect(*next);
-      published_.store(std::move(next));
-      return result;
-    }
-  }
-  if (why != nullptr) {
-    *why = error;
-  }
-  return Result::kNotStored;
-}
-
-std::string Holds::Write(std::unique_lock<std::mutex>& lock, const HoldsSnapshot& state) {
-  if (!home_.file) {
-    return {};
-  }
-  writing_ = true;
-  const uint64_t generation = generation_;
-  lock.unlock();
-  std::string text = HoldsText(state);
-  std::string error = text != written_text_ ? home_.file->Write(text) : "";
-  // After an error the file may be either: it is written again until it is what we have.
-  written_text_ = error.empty() ? std::move(text) : "";
-  lock.lock();
-  writing_ = false;
-  written_ = error.empty() ? generation : UINT64_MAX;
-  if (error != write_error_) {
-    write_error_ = error;
-    if (error.empty()) {
-      log::Info("holds can be written again", {{"file", home_.file->path()}});
-    } else {
-      log::Error("holds cannot be written, pause and release answer 503", {{"reason", error}});
-    }
-    auto next = std::make_shared<HoldsSnapshot>(*published_.load());
-    next->durable = error.empty();
-    published_.store(std::move(next));
-  }
-  idle_.notify_all();
-  return error;
-}
-
-bool Holds::Flush() {
-  std::unique_lock lock(mutex_);
-  if (!home_.file || writing_ || written_ == generation_) {
-    return !writing_;
-  }
-  const auto state = published_.load();
-  return Write(lock, *state).empty();
-}
-
-void Holds::CheckLost() {
-  std::unique_lock lock(mutex_);
-  if (!home_.file || writing_ || !published_.load()->lost) {
-    return;
-  }
-  writing_ = true;  // the file is for one thread at a time
-  lock.unlock();
-  const bool lost = home_.file->BrokenBeside();
-  lock.lock();
-  writing_ = false;
-  if (!lost) {
-    auto next = std::make_shared<HoldsSnapshot>(*published_.load());
-    next->lost = false;
-    published_.store(std::move(next));
-  }
-  idle_.notify_all();
 }
 
 void Holds::NoteActive(PortKey port, std::optional<uint64_t> effective_bps) {

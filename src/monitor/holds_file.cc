@@ -55,10 +55,10 @@ int HoldsFile::Keep() {
   return error;
 }
 
-std::string HoldsFile::Write(std::string_view text) {
+std::string HoldsFile::Write(std::string_view text, const std::function<bool()>& wanted) {
   int error = Keep();
   if (error == 0) {
-    error = directory_->Replace(kName, text);
+    error = directory_->Replace(kName, text, wanted);
   }
   return error == 0 ? "" : path() + ": " + ErrnoText(error);
 }

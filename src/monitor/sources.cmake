@@ -10,6 +10,7 @@ target_sources(
           ${CMAKE_CURRENT_SOURCE_DIR}/monitor/holds.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/monitor/holds_binding.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/monitor/holds_decisions.cc
+          ${CMAKE_CURRENT_SOURCE_DIR}/monitor/holds_disk.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/monitor/holds_file.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/monitor/holds_snapshot.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/monitor/holds_text.cc

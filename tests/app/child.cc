@@ -179,14 +179,14 @@ const std::string& Child::Output() {
   return text_;
 }
 
-std::string Exchange(int socket, const std::string& request) {
+std::string Exchange(int socket, const std::string& request, milliseconds patience) {
   if (::send(socket, request.data(), request.size(), MSG_NOSIGNAL) < 0) {
     return {};
   }
   std::string answer;
   std::array<char, 4096> buffer;
   pollfd wait{socket, POLLIN, 0};
-  while (::poll(&wait, 1, 5000) == 1) {
+  while (::poll(&wait, 1, static_cast<int>(patience.count())) == 1) {
     const ssize_t n = ::read(socket, buffer.data(), buffer.size());
     if (n <= 0) {
       break;

@@ -54,8 +54,9 @@ class Child {
   std::optional<int> status_;
 };
 
-/// The whole answer to a request over a connected socket, or "" when there is none in 5 s.
-std::string Exchange(int socket, const std::string& request);
+/// The whole answer to a request over a connected socket, or "" when there is none in time.
+std::string Exchange(int socket, const std::string& request,
+                     std::chrono::milliseconds patience = std::chrono::seconds(5));
 /// A connection to 127.0.0.1:port or to a unix socket; owns nothing when it is refused.
 UniqueFd ConnectTcp(int port);
 UniqueFd ConnectUnix(const std::string& path);

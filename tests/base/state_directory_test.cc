@@ -36,6 +36,15 @@ TEST(StateDirectoryTest, IsMadeWithItsParentsAndClosedToOthers) {
   EXPECT_THAT(directory.List("x"), ElementsAre("x")) << "no temporary is left";
 }
 
+TEST(StateDirectoryTest, WhatIsNotWantedAnyMoreIsNotPutInPlace) {
+  const TempTree tree;
+  const StateDirectory directory(tree.root());
+  ASSERT_EQ(directory.Replace("x", "one", [] { return true; }), 0);
+  EXPECT_EQ(directory.Replace("x", "two", [] { return false; }), ECANCELED);
+  EXPECT_EQ(directory.Read("x", kLimit).text, "one");
+  EXPECT_THAT(directory.List("x"), ElementsAre("x"));
+}
+
 TEST(StateDirectoryTest, BelongsToOneProcess) {
   const TempTree tree;
   auto first = std::make_unique<StateDirectory>(tree.root());

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -39,8 +40,10 @@ class StateDirectory {
 
   /// Puts `text` in the place of the file's content, all of it or nothing, and comes back once the
   /// disk has it. 0 or an errno; after an error the old content is in place, or the new one if only
-  /// the directory could not be synced.
-  int Replace(const std::string& name, std::string_view text) const;
+  /// the directory could not be synced. `wanted` is asked when only the new content's name is left
+  /// to be given: false means ECANCELED, and the old content.
+  int Replace(const std::string& name, std::string_view text,
+              const std::function<bool()>& wanted = {}) const;
 
   /// A second name for the file as it is now, which Replace() leaves alone; a copy where the file
   /// system has no links. 0 (also when `copy` exists) or an errno.

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 
+#include "nicmon/base/bounded_calls.h"
 #include "nicmon/base/clock.h"
 #include "nicmon/monitor/transition.h"
 
@@ -17,13 +18,14 @@ struct JournalOptions {
   size_t max_events = 100'000;  // rows kept, audit records apart from the others, so that no
   size_t max_audit = 20'000;    // flapping port pushes out who did what
   Duration max_age = std::chrono::hours(30 * 24);
-  size_t memory_events = 4096;  // the same without a directory
+  Duration patience = std::chrono::seconds(5);  // of who reads, with the disk
+  size_t memory_events = 4096;                  // the same without a directory
   size_t memory_audit = 1024;
 };
 
-/// The history of the node: takes records from any thread and writes them on one of its own, so
-/// that nobody waits for a disk. It can be thrown away: a damaged file is moved aside, and what
-/// cannot be written is counted and left out.
+/// The history of the node: takes records from any thread, tells its listener of them on one of its
+/// own and writes them on another, so that nobody waits for a disk. It can be thrown away: a
+/// damaged file is moved aside, and what cannot be written is counted and left out.
 class Journal {
  public:
   using Listener = std::function<void(std::span<const Transition>)>;
@@ -33,8 +35,8 @@ class Journal {
   /// Asks the thread to end. It is not waited for: one that hangs in a write owns what it needs.
   ~Journal();
 
-  /// `listener` gets all records in order on the journal's thread, before they are written, so
-  /// that a slow disk delays no one. It must not block. Before Start().
+  /// `listener` gets all records in order, on a thread that never waits for the disk. It must not
+  /// block. Before Start().
   void Subscribe(Listener listener);
   void Start();
   /// Writes what is queued and ends the thread; whether that was done within `timeout`.
@@ -43,7 +45,7 @@ class Journal {
   /// Takes records for as long as anybody has it, also after the journal has stopped (which drops
   /// them).
   RecordTransition recorder() const;
-  /// Any thread; reads through a connection of its own.
+  /// Any thread; reads through a connection of its own. Fails when the disk does not answer.
   EventPage Query(const EventQuery& query) const;
   /// Records left out: no room in the queue, or not writable.
   uint64_t dropped() const;
@@ -52,6 +54,8 @@ class Journal {
  private:
   class Impl;
   std::shared_ptr<Impl> impl_;
+  const Duration patience_;
+  mutable BoundedCalls reads_;
 };
 
 }  // namespace nicmon

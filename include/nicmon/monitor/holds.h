@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "nicmon/base/bounded_calls.h"
 #include "nicmon/base/clock.h"
 #include "nicmon/base/published.h"
 #include "nicmon/monitor/snapshot.h"
@@ -131,14 +132,17 @@ struct HoldsHome {
   /// alone begin again when the file is lost, and what runs on from an older copy of it repeats
   /// them; an id in a log must not come to mean another hold. Empty: "h1", for tests.
   std::string id_series;
+  Duration patience = std::chrono::seconds(5);  // with the disk
 };
 
 /// Operator decisions and what is remembered of ports: node state, not device state, so that a
 /// wedged device can be held too. Thread-safe; no call waits for a device.
 ///
 /// What an operator decides is on disk before the call returns, and in force only then; such a call
-/// may wait for the disk. What device threads and discovery tell is in force at once and on disk
-/// after the next Flush(). Readers wait for neither.
+/// may wait for the disk, but for HoldsHome::patience at most: then nothing has changed. (The disk
+/// may still have taken it, and a process that ends before the disk answers leaves it there; else
+/// the next write puts there what is in force.) What device threads and discovery tell is in force
+/// at once and on disk after the next Flush(). Readers wait for neither.
 class Holds {
  public:
   enum class Result {
@@ -214,13 +218,16 @@ class Holds {
   bool Modify(const std::function<bool(HoldsSnapshot&)>& change);
   Result Durably(std::string* why, const Decide& decide);
   /// With `lock` on mutex_, which it gives back for the time of the write. "" or why not.
-  std::string Write(std::unique_lock<std::mutex>& lock, const HoldsSnapshot& state);
+  std::string Write(std::unique_lock<std::mutex>& lock, const HoldsSnapshot& state,
+                    Duration patience);
+  std::string WriteFile(const std::string& text, Duration patience);
 
   const Clock clock_;
   const HoldsHome home_;
-  std::mutex mutex_;  // guards the read-copy-publish of a change and all below but published_
+  BoundedCalls disk_;  // all calls of home_.file once it is read
+  std::mutex mutex_;   // guards the read-copy-publish of a change and all below but published_
   std::condition_variable idle_;  // writing_ has become false
-  bool writing_ = false;          // somebody is at the disk, without the mutex
+  bool writing_ = false;          // somebody waits for the disk, without the mutex
   uint64_t generation_ = 0;       // of the state, as far as the file has it
   uint64_t written_ = 0;          // the generation on disk
   std::string write_error_;       // of the last write

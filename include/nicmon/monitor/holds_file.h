@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,8 +26,8 @@ class HoldsFile {
   std::string KeepBroken();
 
   /// Durable once it returns "", else what went wrong; then the old content is in place, or the new
-  /// one if only the directory could not be synced.
-  std::string Write(std::string_view text);
+  /// one if only the directory could not be synced. `wanted` as in StateDirectory::Replace().
+  std::string Write(std::string_view text, const std::function<bool()>& wanted = {});
 
   /// Whether a file that was kept by KeepBroken(), now or in an earlier process, is still there.
   bool BrokenBeside() const;
