@@ -12,4 +12,5 @@ target_sources(
           ${CMAKE_CURRENT_SOURCE_DIR}/base/rate_limit.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/base/rfc3339.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/base/state_directory.cc
+          ${CMAKE_CURRENT_SOURCE_DIR}/base/terminal_text.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/base/text.cc)

@@ -9,6 +9,7 @@
 #include "ctl/outcome.h"
 #include "ctl/replies.h"
 #include "ctl/text.h"
+#include "nicmon/base/terminal_text.h"
 
 namespace nicmon::ctl {
 namespace {
@@ -66,7 +67,7 @@ int FinishRelease(const Invocation& invocation, const Answer& answer, std::strin
   if (invocation.Has("json")) {
     return FinishRaw(answer, exit_code);
   }
-  return Finish((rows.empty() ? "no devices\n" : Aligned(rows)) + replaced, exit_code);
+  return Finish((rows.empty() ? "no devices\n" : AlignedTable(rows)) + replaced, exit_code);
 }
 
 /// "mlx5_0/1 serves", or why it does not; empty when nicmon does not say.
@@ -103,7 +104,8 @@ int Requery(Client& client, const Invocation& invocation) {
     }
     rows.push_back({port.Name(), verdict, more});
   }
-  return invocation.Has("json") ? FinishRaw(answer, exit_code) : Finish(Aligned(rows), exit_code);
+  return invocation.Has("json") ? FinishRaw(answer, exit_code)
+                                : Finish(AlignedTable(rows), exit_code);
 }
 
 int Pause(Client& client, const Invocation& invocation) {

@@ -4,6 +4,7 @@
 #include "ctl/outcome.h"
 #include "ctl/replies.h"
 #include "ctl/text.h"
+#include "nicmon/base/terminal_text.h"
 
 namespace nicmon::ctl {
 namespace {
@@ -15,7 +16,10 @@ int Show(Client& client, const Invocation& invocation, const std::string& path,
     parameters.emplace_back("format", "text");
   }
   const Answer answer = client.Get(path, parameters);
-  return answer.ok() ? FinishRaw(answer, kYes) : Fail(answer);
+  if (!answer.ok()) {
+    return Fail(answer);
+  }
+  return invocation.Has("json") ? FinishRaw(answer, kYes) : Finish(answer.body, kYes);
 }
 
 /// The flags of these names, as the parameters of the same names.
@@ -40,7 +44,7 @@ std::string SelectTable(const SelectReply& reply) {
     rows.push_back({port.name, GbpsText(port.speed), GbpsText(port.estimate),
                     OrDash(port.numa_node), OrDash(port.netdev), OrDash(port.pci_address)});
   }
-  return Aligned(rows);
+  return AlignedTable(rows);
 }
 
 }  // namespace

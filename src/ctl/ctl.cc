@@ -7,6 +7,7 @@
 #include "ctl/client.h"
 #include "ctl/commands.h"
 #include "ctl/text.h"
+#include "nicmon/base/terminal_text.h"
 
 namespace nicmon {
 namespace ctl {
@@ -18,7 +19,7 @@ std::string FlagHelp(const std::vector<const FlagRow*>& flags) {
     const std::string value = flag->value_name.empty() ? "" : " " + std::string(flag->value_name);
     rows.push_back({"  --" + std::string(flag->name) + value, std::string(flag->help)});
   }
-  return Aligned(rows);
+  return AlignedTable(rows);
 }
 
 std::vector<const FlagRow*> CommonFlags() {
@@ -42,7 +43,7 @@ std::string HelpOfAll() {
          "Asks the nicmon of this node, over its admin socket. DEVICE is a name, PCI address, "
          "node\n"
          "GUID or netdev. nicmon ctl COMMAND --help tells a command's own flags.\n\n" +
-         Aligned(rows) + "\nFlags of every command:\n" + FlagHelp(CommonFlags()) +
+         AlignedTable(rows) + "\nFlags of every command:\n" + FlagHelp(CommonFlags()) +
          "\nExit codes: 0 done, or yes; 1 failed, or no; 2 wrong usage, or nobody to ask.\n";
 }
 
@@ -75,7 +76,7 @@ int Run(int argc, const char* const* argv) {
   auto endpoint = FindEndpoint(parsed.invocation, &error);
   if (!endpoint) {
     if (parsed.command->run == &Check) {
-      (void)Print("UNKNOWN: " + error + "\n");
+      (void)PrintText("UNKNOWN: " + error + "\n");
     } else {
       PrintError(error);
     }

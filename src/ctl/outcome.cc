@@ -60,11 +60,11 @@ int FailUnknown() {
 }
 
 int Finish(const std::string& text, int exit_code) {
-  return Print(text) ? exit_code : kCannot;
+  return PrintText(text) ? exit_code : kCannot;
 }
 
 int FinishRaw(const Answer& answer, int exit_code) {
-  return Finish(answer.body, exit_code);
+  return Print(answer.body) ? exit_code : kCannot;
 }
 
 std::string HoldText(const HoldReply& hold) {

@@ -24,9 +24,9 @@ int Fail(const Answer& answer);
 /// The answer is none that this program understands.
 int FailUnknown();
 
-/// Prints the text and returns `exit_code`, or kCannot when it could not be written.
+/// Prints the text for people and returns `exit_code`, or kCannot when it could not be written.
 int Finish(const std::string& text, int exit_code);
-/// The same, of an answer as it came, which ends with a newline.
+/// The same, of an answer as it came, which ends with a newline: for programs.
 int FinishRaw(const Answer& answer, int exit_code);
 
 /// "h1 by ops since … until …: bad cable"; of a release, which has no id, all from " by" on.

@@ -3,10 +3,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
+#include <cstdlib>
 #include <sstream>
 
 #include "nicmon/base/errno_text.h"
+#include "nicmon/base/terminal_text.h"
 #include "nicmon/base/text.h"
 
 namespace nicmon::ctl {
@@ -22,6 +25,36 @@ int Write(int fd, std::string_view text) {
     text.remove_prefix(static_cast<size_t>(std::max<ssize_t>(written, 0)));
   }
   return 0;
+}
+
+/// Whether the terminal is said to know UTF-8. By the variables and not by the C library, which
+/// needs the locale's files: a container often has none.
+bool KnowsUtf8() {
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    const char* const value = std::getenv(name);
+    if (value != nullptr && *value != '\0') {
+      std::string locale = value;
+      locale.erase(std::min(locale.find('@'), locale.size()));
+      for (char& c : locale) {
+        c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+      }
+      return locale.ends_with(".utf-8") || locale.ends_with(".utf8");
+    }
+  }
+  return false;
+}
+
+/// Lines as the terminal can take them, whoever wrote what is in them.
+std::string Shown(std::string_view text) {
+  if (!KnowsUtf8()) {
+    return AsciiText(text);
+  }
+  std::string out;
+  for (size_t end = 0; (end = text.find('\n')) != std::string_view::npos;) {
+    out += TerminalText(text.substr(0, end)) + "\n";
+    text.remove_prefix(end + 1);
+  }
+  return out + TerminalText(text);
 }
 
 bool IsUnreserved(char c) {
@@ -50,26 +83,6 @@ std::string PercentEncode(std::string_view text) {
   return out;
 }
 
-std::string Aligned(const std::vector<std::vector<std::string>>& rows) {
-  std::vector<size_t> widths;
-  for (const auto& row : rows) {
-    widths.resize(std::max(widths.size(), row.size()));
-    for (size_t i = 0; i < row.size(); ++i) {
-      widths[i] = std::max(widths[i], row[i].size());
-    }
-  }
-  std::string out;
-  for (const auto& row : rows) {
-    std::string line;
-    for (size_t i = 0; i < row.size(); ++i) {
-      line += row[i] + std::string(widths[i] - row[i].size() + 2, ' ');
-    }
-    line.erase(line.find_last_not_of(' ') + 1);
-    out += line + "\n";
-  }
-  return out;
-}
-
 std::optional<PortName> ParsePortName(std::string_view text) {
   const size_t slash = text.rfind('/');
   if (slash == std::string_view::npos || slash == 0 || slash + 1 == text.size()) {
@@ -89,8 +102,12 @@ bool Print(std::string_view text) {
   return error == 0;
 }
 
+bool PrintText(std::string_view text) {
+  return Print(Shown(text));
+}
+
 void PrintError(std::string_view line) {
-  (void)Write(STDERR_FILENO, "nicmon ctl: " + CleanLine(line) + "\n");
+  (void)Write(STDERR_FILENO, Shown("nicmon ctl: " + CleanLine(line) + "\n"));
 }
 
 }  // namespace nicmon::ctl

@@ -65,7 +65,8 @@ int Watch(Client& client, const Invocation& invocation) {
     for (const std::string& data : reader.Read(piece)) {
       const auto reply = ParseStream(data);
       understood = reply.has_value();
-      written = understood && Print(invocation.Has("json") ? data + "\n" : teller.Tell(*reply));
+      written = understood &&
+                (invocation.Has("json") ? Print(data + "\n") : PrintText(teller.Tell(*reply)));
       if (!written) {
         return false;
       }

@@ -6,6 +6,7 @@
 
 #include "http/lookup.h"
 #include "http/text.h"
+#include "nicmon/base/terminal_text.h"
 
 namespace nicmon::http {
 namespace {
@@ -20,31 +21,9 @@ std::string TimeOrDash(const std::optional<WallTime>& time) {
   return time ? Rfc3339(*time) : "-";
 }
 
-/// Columns as wide as their widest cell. Control and non-ASCII bytes would break the alignment (or
-/// the terminal), so they show as '?'.
-std::string Aligned(const std::vector<Row>& rows) {
-  std::vector<size_t> widths;
-  for (const Row& row : rows) {
-    widths.resize(std::max(widths.size(), row.size()));
-    for (size_t i = 0; i < row.size(); ++i) {
-      widths[i] = std::max(widths[i], row[i].size());
-    }
-  }
-  std::string out;
-  for (const Row& row : rows) {
-    std::string line;
-    for (size_t i = 0; i < row.size(); ++i) {
-      line += Printable(row[i]) + std::string(widths[i] - row[i].size() + 2, ' ');
-    }
-    line.erase(line.find_last_not_of(' ') + 1);
-    out += line + "\n";
-  }
-  return out;
-}
-
 /// The table, or one line that says that it is empty.
 std::string TableOr(const std::vector<Row>& rows, const std::string& empty) {
-  return rows.size() > 1 ? Aligned(rows) : empty + "\n";
+  return rows.size() > 1 ? AlignedTable(rows) : empty + "\n";
 }
 
 /// "mlx5_0/1", "mlx5_0", or "-" for the node.

@@ -86,6 +86,25 @@ TEST(CtlCommands, PauseAndResume) {
   EXPECT_THAT(daemon.Ctl({"resume", "mlx5_0/1"}).out, StartsWith("mlx5_0/1 was not held\n"));
 }
 
+TEST(CtlCommands, TextIsShownAsTheLocaleCanTakeIt) {
+  const Daemon daemon;
+  ASSERT_EQ(daemon.Ctl({"pause", "mlx5_0/1", "--reason=Käfig läuft", "--by=山田"}).code, 0);
+  const auto output = [&](const std::string& variable, const testing::Strings& command) {
+    const CtlResult result = testing::Ctl(command, {daemon.environment(), variable});
+    return result.out + result.err;
+  };
+  const testing::Strings again = {"pause", "mlx5_0/1", "--reason=x"};
+  for (const char* utf8 : {"LANG=C.UTF-8", "LC_ALL=de_DE.utf8", "LC_CTYPE=sr_RS.UTF-8@latin"}) {
+    EXPECT_THAT(output(utf8, {"holds"}), HasSubstr("山田  Käfig läuft\n")) << utf8;
+    EXPECT_THAT(output(utf8, again), HasSubstr("by 山田")) << utf8;
+  }
+  for (const char* other : {"LANG=C", "LC_ALL=POSIX", "LANG=de_DE.ISO-8859-1", "LANG="}) {
+    EXPECT_THAT(output(other, {"holds"}), HasSubstr("????  K?fig l?uft\n")) << other;
+    EXPECT_THAT(output(other, again), HasSubstr("by ????")) << other;
+    EXPECT_THAT(output(other, {"holds", "--json"}), HasSubstr("Käfig läuft")) << other;
+  }
+}
+
 TEST(CtlCommands, PauseSaysWhoAsks) {
   const Daemon daemon;
   const auto by = [&](const testing::Strings& environment) {

@@ -180,6 +180,17 @@ TEST_F(ReadRoutes, AStalledDeviceSaysWhere) {
   EXPECT_EQ(device["stalled_call"], "query_port");
 }
 
+TEST_F(ReadRoutes, TablesTakeAnyScriptButNothingThatSteersATerminal) {
+  node_.Change(first_, [](DeviceSnapshot& device) {
+    device.identity.board_id = "電纜";
+    device.identity.driver = "a\x1b[2Jb\u202ec";
+  });
+  Start();
+  const std::string table = Get("/api/v1/devices/mlx5_0?format=text").body;
+  EXPECT_NE(table.find("  a?[2Jb?c  "), std::string::npos) << table;
+  EXPECT_NE(table.find("  電纜   -  "), std::string::npos) << "four columns under BOARD's five";
+}
+
 TEST_F(ReadRoutes, TablesPutProblemsFirst) {
   node_.Change(first_, [](DeviceSnapshot& device) {
     device.ports[0].state = 1;
