@@ -60,8 +60,11 @@ std::string TargetError(const CommandRow& command, const std::vector<std::string
     return "unexpected argument " + log::Quoted(extra) + ", usage: nicmon ctl " + usage;
   }
   if (targets.empty()) {
-    const bool needed = command.target == Target::kPort || command.target == Target::kDeviceOrPort;
-    return needed ? "which one? usage: nicmon ctl " + usage + ", such as mlx5_0/1" : "";
+    const std::string_view text = TargetText(command.target);
+    const bool needed = !text.empty() && !text.starts_with('[');
+    return needed ? "which one? usage: nicmon ctl " + usage + ", " +
+                        std::string(TargetExample(command.target))
+                  : "";
   }
   const bool is_port = ParsePortName(targets.front()).has_value();
   const bool port_wanted = command.target == Target::kPort || command.target == Target::kMaybePort;

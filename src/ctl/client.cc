@@ -100,6 +100,13 @@ Client::~Client() = default;
 
 namespace {
 
+constexpr char kForm[] = "application/x-www-form-urlencoded";
+
+std::string WithQuery(const std::string& path, const Parameters& parameters) {
+  const std::string query = Encoded(parameters);
+  return query.empty() ? path : path + "?" + query;
+}
+
 Answer MakeAnswer(const Endpoint& endpoint, const httplib::Result& result) {
   Answer answer;
   if (!result) {
@@ -116,13 +123,19 @@ Answer MakeAnswer(const Endpoint& endpoint, const httplib::Result& result) {
 }  // namespace
 
 Answer Client::Get(const std::string& path, const Parameters& parameters) {
-  const std::string query = Encoded(parameters);
-  return MakeAnswer(endpoint_, http_->http->Get(query.empty() ? path : path + "?" + query));
+  return MakeAnswer(endpoint_, http_->http->Get(WithQuery(path, parameters)));
 }
 
 Answer Client::Post(const std::string& path, const Parameters& parameters) {
-  return MakeAnswer(
-      endpoint_, http_->http->Post(path, Encoded(parameters), "application/x-www-form-urlencoded"));
+  return MakeAnswer(endpoint_, http_->http->Post(path, Encoded(parameters), kForm));
+}
+
+Answer Client::Put(const std::string& path, const Parameters& parameters) {
+  return MakeAnswer(endpoint_, http_->http->Put(path, Encoded(parameters), kForm));
+}
+
+Answer Client::Delete(const std::string& path, const Parameters& parameters) {
+  return MakeAnswer(endpoint_, http_->http->Delete(WithQuery(path, parameters)));
 }
 
 Answer Client::Stream(const std::string& path,

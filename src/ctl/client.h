@@ -30,9 +30,12 @@ class Client {
   explicit Client(Endpoint endpoint);
   ~Client();
 
-  /// `path` must be encoded. Parameters go into the query of GET and the form of POST.
+  /// `path` must be encoded. Parameters go into the query of GET and DELETE, the form of the
+  /// others.
   Answer Get(const std::string& path, const Parameters& parameters = {});
   Answer Post(const std::string& path, const Parameters& parameters = {});
+  Answer Put(const std::string& path, const Parameters& parameters = {});
+  Answer Delete(const std::string& path, const Parameters& parameters = {});
   /// GET of a reply without end: `receive` gets pieces as they come, and ends it with false. What
   /// is no success goes into the answer's body as always.
   Answer Stream(const std::string& path, const std::function<bool(std::string_view)>& receive);

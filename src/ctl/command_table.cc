@@ -23,20 +23,21 @@ constexpr FlagRow kFlags[] = {
     {"json", "", "print what nicmon answered, as JSON", true},
     {"help", "", "print this", true},
     {"all", "", "all devices"},
-    {"before", "TIME|AGE|NEXT", "only older events: a time, an age such as 12h, or next of a page"},
+    {"before", "TIME|AGE|NEXT",
+     "only what is older: a time, an age such as 12h, or next of a page"},
     {"by", "NAME", "who asks, for whoever finds it (default: who you are logged in as)"},
     {"count", "N", "at most so many ports; fewer is exit code 1"},
-    {"device", "DEVICE", "only events of this device"},
+    {"device", "DEVICE", "only what is about this device"},
     {"expect-ports", "N", "how many ports have to serve"},
     {"format", "FORMAT", "nccl (NCCL_IB_HCA) or ucx (UCX_NET_DEVICES) instead of a table"},
     {"hold-id", "ID", "lift this hold only"},
-    {"limit", "N", "so many events, at most 1000 (default 100)"},
+    {"limit", "N", "at most so many, up to 1000 (default 100)"},
     {"min-speed", "GBPS", "slower ports do not count as serving"},
     {"numa", "N", "only ports of this NUMA node"},
-    {"port", "N", "only events of the port of this number"},
+    {"port", "N", "only what is about the port of this number"},
     {"reason", "TEXT", "why, for whoever finds it"},
     {"replace", "", "take the place of a hold"},
-    {"since", "TIME|AGE", "only events since a time, or an age such as 12h"},
+    {"since", "TIME|AGE", "only since a time, or an age such as 12h"},
     {"sort", "ORDER", "pci, or estimate: most free bandwidth first"},
     {"ttl", "DURATION", "when it ends by itself, such as 30m, 2h, 1d"},
     {"type", "TYPE", "only events of this type, such as link, hold, device"},
@@ -54,6 +55,11 @@ constexpr CommandRow kCommands[] = {
     {"resume", Target::kPort, "hold-id by reason", "", "lift the hold of a port", Resume},
     {"release", Target::kMaybeDevice, "all reason ttl by", "reason", "close a device for driver work (1h unless told); 1 while it is not closed", Release},
     {"reopen", Target::kMaybeDevice, "all by reason", "", "end the release; 1 while a device is not open", Reopen},
+    {"accept-speed", Target::kPort, "by reason", "", "take today's speed as the baseline of a port", AcceptSpeed},
+    {"forget", Target::kPort, "by reason", "", "stop requiring a port that is gone", Forget},
+    {"delete-hold", Target::kHold, "by reason", "", "drop a hold by its id, also when its device is gone", DeleteHold},
+    {"audit", Target::kNone, "limit since before device port", "", "what operators did, newest first", AuditLog},
+    {"log-level", Target::kLevel, "", "", "log more or less until nicmon starts again", LogLevel},
     {"select", Target::kNone, "count numa sort format", "", "ports for a job; 1 when there are too few", Select},
     {"watch", Target::kNone, "", "", "the ports, then every change until interrupted", Watch},
     {"health", Target::kNone, "", "", "whether nicmon itself works, whatever the NICs do", Health},
@@ -88,10 +94,25 @@ std::string_view TargetText(Target target) {
       return "[DEVICE]";
     case Target::kDeviceOrPort:
       return "DEVICE[/PORT]";
+    case Target::kHold:
+      return "HOLD";
+    case Target::kLevel:
+      return "LEVEL";
     case Target::kNone:
       break;
   }
   return "";
+}
+
+std::string_view TargetExample(Target target) {
+  switch (target) {
+    case Target::kHold:
+      return "such as hx4k9w-1, see nicmon ctl holds";
+    case Target::kLevel:
+      return "debug, info, warning or error";
+    default:
+      return "such as mlx5_0/1";
+  }
 }
 
 }  // namespace ctl

@@ -37,7 +37,15 @@ struct FlagRow {
 std::span<const FlagRow> FlagRows();
 
 /// What a command is about, behind its name.
-enum class Target : uint8_t { kNone, kMaybePort, kPort, kMaybeDevice, kDeviceOrPort };
+enum class Target : uint8_t {
+  kNone,
+  kMaybePort,
+  kPort,
+  kMaybeDevice,
+  kDeviceOrPort,
+  kHold,
+  kLevel
+};
 
 /// One command. Adding one is adding a row (and its function).
 struct CommandRow {
@@ -53,5 +61,7 @@ const CommandRow* FindCommand(std::string_view name);
 
 /// "[DEVICE/PORT]"; empty for none.
 std::string_view TargetText(Target target);
+/// What a target that has to be given may look like, for who left it out.
+std::string_view TargetExample(Target target);
 
 }  // namespace nicmon::ctl

@@ -10,6 +10,7 @@ int Ports(Client& client, const Invocation& invocation);
 int Devices(Client& client, const Invocation& invocation);
 int Holds(Client& client, const Invocation& invocation);
 int Events(Client& client, const Invocation& invocation);
+int AuditLog(Client& client, const Invocation& invocation);
 int Select(Client& client, const Invocation& invocation);
 int Health(Client& client, const Invocation& invocation);
 
@@ -19,6 +20,10 @@ int Pause(Client& client, const Invocation& invocation);
 int Resume(Client& client, const Invocation& invocation);
 int Release(Client& client, const Invocation& invocation);
 int Reopen(Client& client, const Invocation& invocation);
+int AcceptSpeed(Client& client, const Invocation& invocation);
+int Forget(Client& client, const Invocation& invocation);
+int DeleteHold(Client& client, const Invocation& invocation);
+int LogLevel(Client& client, const Invocation& invocation);
 
 int Check(Client& client, const Invocation& invocation);
 int Watch(Client& client, const Invocation& invocation);

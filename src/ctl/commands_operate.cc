@@ -40,6 +40,19 @@ Parameters Given(const Invocation& invocation, std::initializer_list<const char*
   return parameters;
 }
 
+/// Prints a reply in the words of `text`; with --json as it came.
+template <typename Parse, typename Words>
+int Tell(const Invocation& invocation, const Answer& answer, Parse parse, Words text) {
+  if (!answer.ok()) {
+    return Fail(answer);
+  }
+  if (invocation.Has("json")) {
+    return FinishRaw(answer, kYes);
+  }
+  const auto reply = parse(answer.body);
+  return reply ? Finish(text(*reply), kYes) : FailUnknown();
+}
+
 /// Prints a reply of release or reopen: 0 when every device is `wanted`.
 int FinishRelease(const Invocation& invocation, const Answer& answer, std::string_view wanted) {
   if (!answer.ok()) {
@@ -166,6 +179,50 @@ int Reopen(Client& client, const Invocation& invocation) {
   const std::string path =
       invocation.Has("all") ? "/api/v1/reopen" : DevicePath(invocation.target, "reopen");
   return FinishRelease(invocation, client.Post(path, Given(invocation, {"reason"})), "open");
+}
+
+int AcceptSpeed(Client& client, const Invocation& invocation) {
+  const Answer answer =
+      client.Post(PortPath(invocation.target, "accept-speed"), Given(invocation, {"reason"}));
+  return Tell(invocation, answer, ParseBaseline, [](const BaselineReply& reply) {
+    const bool same = reply.now == reply.before;
+    return reply.device + "/" + reply.port + " has " + GbpsText(reply.now) +
+           " Gb/s as its baseline" +
+           (same           ? ", as before"
+            : reply.before ? ", instead of " + GbpsText(reply.before)
+                           : "") +
+           "\n";
+  });
+}
+
+int Forget(Client& client, const Invocation& invocation) {
+  const Answer answer =
+      client.Post(PortPath(invocation.target, "forget"), Given(invocation, {"reason"}));
+  return Tell(invocation, answer, ParseForget, [](const ForgetReply& reply) {
+    const std::string port = reply.device + "/" + reply.port;
+    return port + (reply.changed ? " is not required any more" : " was not required") +
+           (reply.device_forgotten ? ", and " + reply.device + " is not watched until it is back"
+                                   : "") +
+           "\n";
+  });
+}
+
+int DeleteHold(Client& client, const Invocation& invocation) {
+  const Answer answer = client.Delete("/api/v1/holds/" + PercentEncode(invocation.target),
+                                      Given(invocation, {"reason"}));
+  return Tell(invocation, answer, ParseChange, [](const ChangeReply& reply) {
+    return reply.hold ? "dropped hold " + HoldText(*reply.hold) + " (" + reply.hold->device + "/" +
+                            reply.hold->port + ")\n"
+                      : "there was no hold\n";
+  });
+}
+
+int LogLevel(Client& client, const Invocation& invocation) {
+  const Answer answer = client.Put("/api/v1/log-level", {{"level", invocation.target}});
+  return Tell(invocation, answer, ParseLevel, [](const LevelReply& reply) {
+    return "nicmon logs " + reply.now + " and above until it starts again (was " + reply.before +
+           ")\n";
+  });
 }
 
 }  // namespace nicmon::ctl

@@ -68,6 +68,11 @@ int Events(Client& client, const Invocation& invocation) {
               Given(invocation, {"limit", "since", "before", "device", "port", "type"}));
 }
 
+int AuditLog(Client& client, const Invocation& invocation) {
+  return Show(client, invocation, "/api/v1/audit",
+              Given(invocation, {"limit", "since", "before", "device", "port"}));
+}
+
 int Select(Client& client, const Invocation& invocation) {
   const std::string format = invocation.Get("format");
   if (invocation.Has("format") && (format == "json" || invocation.Has("json"))) {

@@ -141,6 +141,30 @@ std::optional<ChangeReply> ParseChange(std::string_view body) {
                      HoldOf(Member(json, "replaced")), Str(json, "effect")};
 }
 
+std::optional<BaselineReply> ParseBaseline(std::string_view body) {
+  const Json json = Parse(body);
+  if (!json.is_object()) {
+    return std::nullopt;
+  }
+  return BaselineReply{Str(json, "device"), Str(json, "port"), Number(json, "baseline_speed_gbps"),
+                       Number(json, "previous_baseline_speed_gbps")};
+}
+
+std::optional<ForgetReply> ParseForget(std::string_view body) {
+  const Json json = Parse(body);
+  if (!json.is_object()) {
+    return std::nullopt;
+  }
+  return ForgetReply{Str(json, "device"), Str(json, "port"), Bool(json, "changed"),
+                     Bool(json, "device_forgotten")};
+}
+
+std::optional<LevelReply> ParseLevel(std::string_view body) {
+  const Json json = Parse(body);
+  return json.is_object() ? std::optional(LevelReply{Str(json, "level"), Str(json, "previous")})
+                          : std::nullopt;
+}
+
 std::optional<ReleaseReply> ParseRelease(std::string_view body) {
   const Json json = Parse(body);
   if (!json.is_object()) {

@@ -57,6 +57,24 @@ struct ChangeReply {
 /// Of pause and resume.
 std::optional<ChangeReply> ParseChange(std::string_view body);
 
+struct BaselineReply {
+  std::string device, port;
+  std::optional<double> now, before;  // Gb/s
+};
+std::optional<BaselineReply> ParseBaseline(std::string_view body);
+
+struct ForgetReply {
+  std::string device, port;
+  bool changed = false;
+  bool device_forgotten = false;  // it is not watched any more
+};
+std::optional<ForgetReply> ParseForget(std::string_view body);
+
+struct LevelReply {
+  std::string now, before;
+};
+std::optional<LevelReply> ParseLevel(std::string_view body);
+
 struct DeviceStatusReply {
   std::string device, status;
   std::optional<HoldReply> replaced;  // a release that gave way to the new one: no id, no port

@@ -14,6 +14,7 @@ namespace {
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::StartsWith;
 using testing::Strings;
 using ::testing::UnorderedElementsAreArray;
 
@@ -70,6 +71,11 @@ TEST(Completion, OffersPortsAndDevicesOfTheNicmonThatRuns) {
   EXPECT_THAT(Complete({"ctl", "release", "--all", "m"}, env), ElementsAre("mlx5_0", "mlx5_1"));
   EXPECT_THAT(Complete({"ctl", "requery", "mlx5_1"}, env), ElementsAre("mlx5_1/1", "mlx5_1"));
   EXPECT_THAT(Complete({"ctl", "events", "--device", ""}, env), ElementsAre("mlx5_0", "mlx5_1"));
+  EXPECT_THAT(Complete({"ctl", "audit", "--device", ""}, env), ElementsAre("mlx5_0", "mlx5_1"));
+  EXPECT_THAT(Complete({"ctl", "forget", "mlx5_1"}, env), ElementsAre("mlx5_1/1"));
+  EXPECT_THAT(Complete({"ctl", "accept-speed", "mlx5_1"}, env), ElementsAre("mlx5_1/1"));
+  ASSERT_EQ(daemon.Ctl({"pause", "mlx5_0/1", "--reason=x"}).code, 0);
+  EXPECT_THAT(Complete({"ctl", "delete-hold", ""}, env), ElementsAre(StartsWith("h")));
   EXPECT_THAT(Complete({"ctl", "--socket", daemon.socket(), "devices", ""}),
               ElementsAre("mlx5_0", "mlx5_1"));
   EXPECT_THAT(Complete({"ctl", "--socket", "=", daemon.socket(), "devices", ""}),
@@ -81,6 +87,7 @@ TEST(Completion, OffersValues) {
   EXPECT_THAT(Complete({"ctl", "select", "--format", ""}), ElementsAre("nccl", "ucx"));
   EXPECT_THAT(Complete({"ctl", "select", "--sort", "="}), ElementsAre("pci", "estimate"));
   EXPECT_THAT(Complete({"ctl", "pause", "--reason", ""}), IsEmpty());
+  EXPECT_THAT(Complete({"ctl", "log-level", "d"}), ElementsAre("debug"));
   EXPECT_THAT(Complete({"ctl", "ports", "--socket", "/dev/nul"}), ElementsAre("/dev/null"));
 }
 

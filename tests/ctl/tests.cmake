@@ -5,6 +5,7 @@ if(TARGET nicmon)
               ${CMAKE_CURRENT_SOURCE_DIR}/ctl/ctl_run.cc
               ${CMAKE_CURRENT_SOURCE_DIR}/ctl/deploy_test.cc
               ${CMAKE_CURRENT_SOURCE_DIR}/ctl/endpoint_test.cc
+              ${CMAKE_CURRENT_SOURCE_DIR}/ctl/keep_test.cc
               ${CMAKE_CURRENT_SOURCE_DIR}/ctl/usage_test.cc
               ${CMAKE_CURRENT_SOURCE_DIR}/app/child.cc
               ${CMAKE_CURRENT_SOURCE_DIR}/http/certificates.cc)
