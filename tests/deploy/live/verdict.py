@@ -47,8 +47,8 @@ class Verdict:
                               f"{ended:.1f} s: {span['texts'].get('summary')}")
 
     def unanswered(self, key, begun):
-        """No scrape was answered for as long as the alert waits."""
-        wait = self.waits[key[0]]
+        """No scrape was answered in the time that the alert looks back and waits."""
+        wait = self.bridges + self.waits[key[0]]
         return self.prometheus.silence(begun - 2 * wait, begun, cluster=key[1], node=key[2]) >= wait
 
     def texts(self):
