@@ -263,12 +263,12 @@ TEST_F(Access, ForeignHostNames) {
   EXPECT_EQ(reply->status, 403);
   EXPECT_EQ(CodeOf(*reply), "foreign_host");
   client.Send("GET /metrics HTTP/1.1\r\nHost: gpu-1.example:80\r\n\r\n");
-  EXPECT_EQ(client.Receive()->status, 200);
+  EXPECT_EQ(client.Receive().value().status, 200);
   client.Send("GET /healthz HTTP/1.1\r\nHost: evil.example\r\n\r\n");
-  EXPECT_EQ(client.Receive()->status, 200);
+  EXPECT_EQ(client.Receive().value().status, 200);
   RawClient socket(admin());
   socket.Send("GET /metrics HTTP/1.1\r\nHost: anything\r\n\r\n");
-  EXPECT_EQ(socket.Receive()->status, 200);
+  EXPECT_EQ(socket.Receive().value().status, 200);
 }
 
 }  // namespace

@@ -106,7 +106,7 @@ TEST_F(Hostile, WhenAllAreBusyANewConnectionIsToldSo) {
   EXPECT_EQ(reply->headers.count("retry-after"), 1U);
   EXPECT_EQ(Get("/healthz").status, 200);  // the other listener has its own
   AnswerStopping();
-  EXPECT_EQ(busy.Receive()->status, 503);
+  EXPECT_EQ(busy.Receive().value().status, 503);
 }
 
 TEST_F(Hostile, ManyClientsAtOnce) {

@@ -144,8 +144,8 @@ TEST_F(Hostile, PipelinedRequestsAreAnsweredInOrder) {
   client.Send("\r\n" + kGet +
               "\r\nGET /nope HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n\r\nabc" + kGet +
               "Connection: close\r\n\r\n");
-  EXPECT_EQ(client.Receive()->status, 200);
-  EXPECT_EQ(client.Receive()->status, 404);
+  EXPECT_EQ(client.Receive().value().status, 200);
+  EXPECT_EQ(client.Receive().value().status, 404);
   const auto last = client.Receive();
   ASSERT_TRUE(last);
   EXPECT_EQ(last->status, 200);
@@ -157,13 +157,13 @@ TEST_F(Hostile, KeepAliveFollowsTheVersion) {
   Start();
   RawClient old(tcp());
   old.Send("GET /healthz HTTP/1.0\r\n\r\n");
-  EXPECT_EQ(old.Receive()->headers.at("connection"), "close");
+  EXPECT_EQ(old.Receive().value().headers.at("connection"), "close");
   EXPECT_TRUE(old.WaitClosed());
   RawClient kept(tcp());
   kept.Send("GET /healthz HTTP/1.0\r\nConnection: Keep-Alive\r\n\r\n");
-  EXPECT_EQ(kept.Receive()->status, 200);
+  EXPECT_EQ(kept.Receive().value().status, 200);
   kept.Send(kGet + "\r\n");
-  EXPECT_EQ(kept.Receive()->status, 200);
+  EXPECT_EQ(kept.Receive().value().status, 200);
 }
 
 TEST_F(Hostile, ExpectContinue) {
@@ -172,9 +172,9 @@ TEST_F(Hostile, ExpectContinue) {
   client.Send(
       "POST /api/v1/ports/mlx5_0/1/pause HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\n"
       "Content-Length: 8\r\n\r\n");
-  EXPECT_EQ(client.Receive()->status, 100);
+  EXPECT_EQ(client.Receive().value().status, 100);
   client.Send("reason=x");
-  EXPECT_EQ(client.Receive()->status, 200);
+  EXPECT_EQ(client.Receive().value().status, 200);
 }
 
 }  // namespace

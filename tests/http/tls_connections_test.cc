@@ -53,7 +53,7 @@ TEST_F(Tls, NobodyNegotiatesAgain) {
   twelve.max_version = TLS1_2_VERSION;
   RawClient client(tcp(), twelve);
   ASSERT_TRUE(client.secure());
-  EXPECT_EQ(http::Ask(client, "GET /healthz")->status, 200);
+  EXPECT_EQ(http::Ask(client, "GET /healthz").value().status, 200);
   ::SSL_renegotiate(client.ssl());
   (void)::SSL_do_handshake(client.ssl());
   client.Send("GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n");
@@ -120,7 +120,7 @@ TEST_F(Tls, AReplyUnderWayGetsOutWhenTheServerStops) {
 TEST_F(Tls, ANewConfigIsInForceForNewConnectionsAndEndsOldOnes) {
   StartTls();
   RawClient idle(tcp(), Client());
-  EXPECT_EQ(http::Ask(idle, "GET /metrics")->status, 200);
+  EXPECT_EQ(http::Ask(idle, "GET /metrics").value().status, 200);
   EventSource source(tcp(), Client());
   EXPECT_FALSE(source.Head().empty());
   WriteWebConfig(authority_, "", kUsers, "renewed");
@@ -130,11 +130,12 @@ TEST_F(Tls, ANewConfigIsInForceForNewConnectionsAndEndsOldOnes) {
   }
   RawClient client(tcp(), Client());
   EXPECT_EQ(client.ServerName(), "renewed");
-  EXPECT_EQ(http::Ask(client, "GET /metrics")->status, 401);
+  EXPECT_EQ(http::Ask(client, "GET /metrics").value().status, 401);
   WriteFile("web.yml", "oops\n");
   server_->Reload();
   EXPECT_FALSE(server_->config_reload_ok());
-  EXPECT_EQ(http::Ask(client, "GET /metrics", kPassword)->status, 200) << "nothing has changed";
+  EXPECT_EQ(http::Ask(client, "GET /metrics", kPassword).value().status, 200)
+      << "nothing has changed";
   WriteFile("web.yml", kUsers);
   server_->Reload();
   EXPECT_TRUE(server_->config_reload_ok());
@@ -146,7 +147,7 @@ TEST_F(Tls, ANewConfigIsInForceForNewConnectionsAndEndsOldOnes) {
 TEST_F(Tls, ARenewedCertificateIsFoundByTheConnectionThatNeedsIt) {
   StartTls();
   RawClient idle(tcp(), Client());
-  EXPECT_EQ(http::Ask(idle, "GET /healthz")->status, 200);
+  EXPECT_EQ(http::Ask(idle, "GET /healthz").value().status, 200);
   const Authority next("next");
   WriteWebConfig(next);
   EXPECT_TRUE(WaitFor([&] { return Ask({next.pem()}, "GET /healthz") == 200; }));

@@ -24,14 +24,14 @@ TEST_F(Tls, RepliesAndKeepsTheConnection) {
     const auto reply = http::Ask(client, "GET /metrics");
     ASSERT_TRUE(reply);
     EXPECT_EQ(reply->body.size(), node_.metrics.size());
-    EXPECT_EQ(http::Ask(client, "HEAD /metrics")->status, 200);
-    EXPECT_EQ(http::Ask(client, kResume, kToken, std::string(60'000, ' '))->status, 200);
+    EXPECT_EQ(http::Ask(client, "HEAD /metrics").value().status, 200);
+    EXPECT_EQ(http::Ask(client, kResume, kToken, std::string(60'000, ' ')).value().status, 200);
   }
   client.Send("GET /healthz HTTP/1.1\r\nHost: a\r\n\r\nGET /nope HTTP/1.1\r\nHost: a\r\n\r\n");
-  EXPECT_EQ(client.Receive()->status, 200);
-  EXPECT_EQ(client.Receive()->status, 404) << "pipelined, and no name is foreign with TLS";
+  EXPECT_EQ(client.Receive().value().status, 200);
+  EXPECT_EQ(client.Receive().value().status, 404) << "pipelined, and no name is foreign with TLS";
   EXPECT_EQ(stats_->Read().connections, 1);
-  EXPECT_EQ(http::Ask(client, "GET /healthz", "Connection: close\r\n")->status, 200);
+  EXPECT_EQ(http::Ask(client, "GET /healthz", "Connection: close\r\n").value().status, 200);
   EXPECT_TRUE(client.WaitClosed());
   EXPECT_NE(::SSL_get_shutdown(client.ssl()) & SSL_RECEIVED_SHUTDOWN, 0) << "as if cut off";
   EXPECT_EQ(Send(admin(), "GET /metrics").status, 200) << "the socket is never TLS";
@@ -191,8 +191,9 @@ TEST_F(Tls, ConfiguredHeaders) {
   ASSERT_TRUE(reply);
   EXPECT_EQ(reply->headers.at("x-frame-options"), "deny");
   EXPECT_EQ(reply->headers.at("content-security-policy"), "default-src 'none'");
-  EXPECT_EQ(http::Ask(client, "GET /")->headers.at("content-security-policy").rfind("default-src"),
-            0U)
+  EXPECT_EQ(
+      http::Ask(client, "GET /").value().headers.at("content-security-policy").rfind("default-src"),
+      0U)
       << "the page has its own, once";
   EXPECT_EQ(Send(admin(), "GET /api/v1/ports").headers.count("x-frame-options"), 0U);
 }
