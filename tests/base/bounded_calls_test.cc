@@ -16,20 +16,20 @@ using std::chrono::hours;
 using std::chrono::milliseconds;
 using Outcome = BoundedCalls::Outcome;
 
-/// A call that hangs until Open().
+/// A call that hangs until Open(), and may be left behind: it has what it needs with it.
 class Gate {
  public:
-  std::function<void()> Call() {
-    return [this, opened = opened_] {
-      ++entered;
+  std::function<void()> Call() const {
+    return [entered = entered_, opened = opened_] {
+      ++*entered;
       opened.wait();
     };
   }
   void Open() { promise_.set_value(); }
-
-  std::atomic<int> entered = 0;
+  int entered() const { return *entered_; }
 
  private:
+  const std::shared_ptr<std::atomic<int>> entered_ = std::make_shared<std::atomic<int>>(0);
   std::promise<void> promise_;
   std::shared_future<void> opened_{promise_.get_future()};
 };
@@ -51,7 +51,7 @@ TEST(BoundedCallsTest, WhatHangsIsLeftBehindAndKeepsOthersFromHangingToo) {
   gate.Open();
   EXPECT_TRUE(nicmon::testing::WaitFor(
       [&] { return calls.Run([] {}, milliseconds(20)) == Outcome::kDone; }));
-  EXPECT_EQ(gate.entered, 1);
+  EXPECT_EQ(gate.entered(), 1);
 }
 
 TEST(BoundedCallsTest, WaitsForItsTurnWhileOthersDoNotHang) {
@@ -61,7 +61,7 @@ TEST(BoundedCallsTest, WaitsForItsTurnWhileOthersDoNotHang) {
   for (int i = 0; i < 2; ++i) {
     first.emplace_back([&] { EXPECT_EQ(calls.Run(gate.Call(), hours(1)), Outcome::kDone); });
   }
-  ASSERT_TRUE(nicmon::testing::WaitFor([&] { return gate.entered == 2; }));
+  ASSERT_TRUE(nicmon::testing::WaitFor([&] { return gate.entered() == 2; }));
   EXPECT_EQ(calls.Run([] { FAIL() << "no more than two"; }, milliseconds(20)), Outcome::kNotRun);
   std::thread third([&] { EXPECT_EQ(calls.Run([] {}, hours(1)), Outcome::kDone); });
   gate.Open();
