@@ -87,14 +87,13 @@ TEST_F(HoldsProcess, NothingAcknowledgedIsLostByKill9) {
                  });
     std::thread thread([&ops] { ops.Run(); });
     const int at_least = static_cast<int>(random() % 4);
-    const bool begun = WaitFor([&] { return ops.count() >= at_least || ops.status() != 200; });
-    const int status = ops.status();
+    WaitFor([&] { return ops.count() >= at_least || ops.status() != 200; });
+    const int count = ops.count();
     // Not a wait for anything: the moment is to be any.
     std::this_thread::sleep_for(std::chrono::microseconds(random() % 10000));
     Kill();
     thread.join();
-    // A disk that other programs keep busy for too long is refused for, which is no fault.
-    ASSERT_TRUE(begun && (status == 200 || status == 503)) << "round " << round << ": " << reply;
+    ASSERT_GE(count, at_least) << "round " << round << ": " << reply;
     Start();
     held = Held();
     EXPECT_TRUE(held == ops.acknowledged() || held == ops.wanted())
