@@ -4,4 +4,5 @@ target_sources(
           ${CMAKE_CURRENT_SOURCE_DIR}/device/gid.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/device/pause_reasons.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/device/port_query.cc
-          ${CMAKE_CURRENT_SOURCE_DIR}/device/port_values.cc)
+          ${CMAKE_CURRENT_SOURCE_DIR}/device/port_values.cc
+          ${CMAKE_CURRENT_SOURCE_DIR}/device/probe_result.cc)

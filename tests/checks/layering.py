@@ -28,11 +28,12 @@ ALLOWED = {
                 "device/port_values.h", "sysfs/counter_table.h", "sysfs/stats.h"],
     # verbs/events.h for the simulator's commands: a table of names.
     "http": ["base", "verbs/events.h", "config/duration.h", "monitor/holds.h", "monitor/pending.h",
-             "monitor/snapshot.h", "monitor/transition.h", "monitor/view.h", "sim/simulated_rnic.h",
-             "device/pause_reasons.h", "device/port_values.h"],
+             "monitor/probe.h", "monitor/snapshot.h", "monitor/transition.h", "monitor/view.h",
+             "sim/simulated_rnic.h", "device/pause_reasons.h", "device/port_values.h",
+             "device/probe_result.h"],
     # A client of what http/ serves: it knows the wire, nothing of the monitor.
     "ctl": ["base"],
-    "config": ["base", "monitor/view.h", "sim/simulated_rnic.h"],
+    "config": ["base", "device/probe_result.h", "monitor/view.h", "sim/simulated_rnic.h"],
     # With main, the composition root: it knows everybody and nobody knows it.
     "app": ["base", "verbs", "sysfs", "sim", "device", "monitor", "history", "metrics", "http",
             "config"],
@@ -41,7 +42,7 @@ ALLOWED = {
 # Headers whose own includes are bounded more tightly than their folder's: they are what readers share.
 VALUES = {
     "monitor/snapshot.h": ["base", "device/pause_reasons.h", "device/port_values.h",
-                           "sysfs/identity.h", "sysfs/link_attributes.h", "sysfs/stats.h"],
+                           "device/probe_result.h", "sysfs/identity.h", "sysfs/link_attributes.h", "sysfs/stats.h"],
     "monitor/view.h": ["base", "monitor/holds.h", "monitor/snapshot.h"],
     "monitor/holds.h": ["base", "monitor/snapshot.h"],
     "monitor/transition.h": ["base"],
@@ -50,6 +51,8 @@ VALUES = {
     "sysfs/link_attributes.h": ["base"],
     "device/pause_reasons.h": ["base"],
     "device/port_values.h": ["base"],
+    "device/probe_result.h": ["base", "device/port_values.h"],
+    "monitor/probe.h": ["device/probe_result.h"],
 }
 
 # The C header is seen in these folders only; monitor names the table's type through verbs_api.h.

@@ -12,6 +12,7 @@
 #include "nicmon/base/clock.h"
 #include "nicmon/device/pause_reasons.h"
 #include "nicmon/device/port_values.h"
+#include "nicmon/device/probe_result.h"
 #include "nicmon/sysfs/identity.h"
 #include "nicmon/sysfs/link_attributes.h"
 #include "nicmon/sysfs/stats.h"
@@ -123,6 +124,7 @@ struct DeviceSnapshot {
   Identity identity;
   DeviceStatus status = DeviceStatus::kOpening;
   std::string detail;  // why it is not open and what to do, one line
+  DataPathStatus data_path;
   WallTime published_wall{};
   SteadyTime published{};
   uint64_t opens_ok = 0, opens_failed = 0;
