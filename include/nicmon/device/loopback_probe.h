@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "nicmon/base/clock.h"
 #include "nicmon/base/epoll.h"
@@ -30,6 +31,9 @@ class DataPath {
   Epoll epoll_;  // outlives the context
   DeviceContext context_;
 };
+
+/// What to do about a data path that cannot be built; empty where nothing can be said.
+std::string AcquireHint(const AcquireError& error);
 
 /// Sends some bytes through the port to itself: memory, an RC queue pair connected to itself, one
 /// RDMA WRITE, and a look at what arrived. All that it builds is gone afterwards, whatever failed;
