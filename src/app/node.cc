@@ -31,6 +31,7 @@ NodeMonitorOptions MakeMonitorOptions(const Config& config, const Journal& journ
   options.tick = config.tick;
   options.settle = config.settle;
   options.counters_interval = config.counters_interval;
+  options.data_path = config.data_path;
   options.all_functions = config.all_functions;
   options.watch_device = DeviceFilter(config);
   return options;
@@ -88,6 +89,10 @@ Backend Node::MakeBackend() {
   backend.submit = [this](DeviceId device, CommandKind kind, uint32_t port) {
     return monitor_.Submit(device, kind, port);
   };
+  backend.probe = [this](DeviceId device, uint32_t port, Duration patience) {
+    return monitor_.Probe(device, port, patience);
+  };
+  backend.probing = [this](DeviceId device) { return monitor_.Probing(device); };
   backend.forget_device = [this](DeviceId device) { return monitor_.Forget(device); };
   backend.holds = holds_;
   backend.record = journal_.recorder();

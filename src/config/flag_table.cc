@@ -182,6 +182,17 @@ constexpr Row kRows[] = {
      "where holds, releases, baselines, required ports and the history are kept; none: in memory "
      "only, as by default with --simulate",
      SetStateDir},
+    {"data-path", "WHEN", "on-demand", "on-demand, always or never",
+     "when a probe's protection domain, channel and completion queue are built: for each probe, "
+     "with "
+     "the device (and kept), or not at all",
+     [](Config& c, const std::string& v, std::string&) {
+       static constexpr auto kChoices = std::to_array<std::pair<std::string_view, DataPathMode>>(
+           {{"on-demand", DataPathMode::kOnDemand},
+            {"always", DataPathMode::kAlways},
+            {"never", DataPathMode::kNever}});
+       return SetChoice(c.data_path, v, kChoices);
+     }},
     {"metrics-profile", "PROFILE", "standard", "minimal, standard or full",
      "how many series /metrics has",
      [](Config& c, const std::string& v, std::string&) {

@@ -20,6 +20,7 @@ constexpr size_t kMaxCommands = 64;
 DeviceMonitor::DeviceMonitor(DeviceId id, std::shared_ptr<const MonitorShared> shared,
                              DeviceSighting sighting)
     : shared_(std::move(shared)),
+      prober_(shared_->verbs, shared_->sysfs, shared_->data_path),
       wake_watch_(epoll_, waker_.fd(), EPOLLIN),
       sighting_(std::move(sighting)),
       links_(shared_->sysfs) {
@@ -34,6 +35,7 @@ DeviceMonitor::DeviceMonitor(DeviceId id, std::shared_ptr<const MonitorShared> s
   data_.name = sighting_.name;
   data_.kernel_index = sighting_.kernel_index;
   data_.detail = "being opened for the first time";
+  data_.data_path = prober_.status();
   Record("discovery", "", "opening", "found");
   last_tick_ = next_open_ = shared_->clock.steady();
   next_tick_ = last_tick_ + shared_->tick;
@@ -79,6 +81,7 @@ void DeviceMonitor::RequestStop() {
     std::swap(mail, mail_);
     std::swap(taken, taken_);
   }
+  prober_.Stop();
   // Here and not in the loop: a hung device's callers are answered too, whether their command waits
   // or is the one that hangs.
   for (const auto& commands : {mail.commands, taken}) {
@@ -108,6 +111,7 @@ void DeviceMonitor::Run() {
   if (device_) {
     const BusyScope busy = Busy("close_device");
     device_.reset();
+    prober_.Closed();
   }
 }
 

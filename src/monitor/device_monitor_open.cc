@@ -144,6 +144,8 @@ void DeviceMonitor::Opened() {
   log::Info("device is open", {{"device", data_.name},
                                {"ports", std::to_string(attributes.port_count)},
                                {"kernel_index", std::to_string(data_.kernel_index)}});
+  prober_.Opened(data_.name, data_.kernel_index, attributes.port_count);
+  LookAfterDataPath();
   // Subscribed by now: what happens from here on comes as an event, what was before is queried.
   more_events_ = false;
   for (const auto& port : ports_) {
@@ -157,6 +159,17 @@ void DeviceMonitor::Opened() {
 std::string DeviceMonitor::NetdevOf(uint32_t port) const {
   const auto it = data_.identity.netdev.find(port);
   return it != data_.identity.netdev.end() ? it->second : "";
+}
+
+void DeviceMonitor::LookAfterDataPath() {
+  {
+    const BusyScope busy = Busy("open_device");
+    prober_.Tick(shared_->clock.steady());
+  }
+  if (DataPathStatus status = prober_.status(); status != data_.data_path) {
+    data_.data_path = std::move(status);
+    dirty_ = true;
+  }
 }
 
 void DeviceMonitor::OpenFailed(bool denied, const std::string& why) {
@@ -201,6 +214,8 @@ void DeviceMonitor::Close(DeviceStatus status, PauseReason reason, const std::st
   if (was_open) {
     const BusyScope busy = Busy("close_device");
     device_.reset();
+    prober_.Closed();
+    data_.data_path = prober_.status();
   }
   more_events_ = false;
   if (data_.status != status || was_open) {

@@ -235,6 +235,7 @@ void DeviceMonitor::Tick() {
     all_eio = Query(*port, QuerySource::kTick) == EIO && all_eio;
   }
   ScanGids(true);
+  LookAfterDataPath();
   eio_ticks_ = all_eio ? eio_ticks_ + 1 : 0;
   if (eio_ticks_ >= kEioTicks) {
     CloseDead("query_port answers EIO on every port");

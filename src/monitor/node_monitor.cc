@@ -232,6 +232,7 @@ NodeMonitor::NodeMonitor(std::shared_ptr<const VerbsApi> verbs, SysfsFiles sysfs
   shared->settle = options.settle;
   shared->record = options.record;
   shared->counters_interval = options.counters_interval;
+  shared->data_path = options.data_path;
   impl_ = std::make_shared<Impl>(std::move(shared), std::move(options));
 }
 
@@ -255,6 +256,17 @@ ViewInput NodeMonitor::Read() const {
 std::shared_ptr<Pending> NodeMonitor::Submit(DeviceId device, CommandKind kind, uint32_t port) {
   const auto monitor = impl_->Find(device);
   return monitor ? monitor->Submit(kind, port) : nullptr;
+}
+
+ProbeOutcome NodeMonitor::Probe(DeviceId device, uint32_t port, Duration patience) {
+  const auto monitor = impl_->Find(device);
+  return monitor ? monitor->Probe(port, patience)
+                 : ProbeOutcome{ProbeOutcome::Code::kUnknownPort, {}};
+}
+
+bool NodeMonitor::Probing(DeviceId device) const {
+  const auto monitor = impl_->Find(device);
+  return monitor && monitor->probing();
 }
 
 bool NodeMonitor::Forget(DeviceId device) {

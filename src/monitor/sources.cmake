@@ -5,6 +5,7 @@ target_sources(
           ${CMAKE_CURRENT_SOURCE_DIR}/monitor/device_monitor_open.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/monitor/device_monitor_ports.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/monitor/device_monitor_stats.cc
+          ${CMAKE_CURRENT_SOURCE_DIR}/monitor/device_prober.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/monitor/discovery.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/monitor/estimate.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/monitor/holds.cc

@@ -21,7 +21,8 @@ class DeviceMonitorTest : public ::testing::Test {
   static constexpr char kDevice[] = "rdma0";
   static constexpr int kPolling = 2;
 
-  explicit DeviceMonitorTest(uint32_t ports = 1, Duration settle = Duration(0))
+  explicit DeviceMonitorTest(uint32_t ports = 1, Duration settle = Duration(0),
+                             DataPathMode data_path = DataPathMode::kOnDemand)
       : sim_(SimulationSpec{{kDevice}, ports, 400, false}) {
     auto shared = std::make_shared<MonitorShared>();
     shared->verbs = sim_.verbs();
@@ -30,6 +31,7 @@ class DeviceMonitorTest : public ::testing::Test {
     shared->holds = holds_;
     shared->stats = std::make_shared<NodeStats>();
     shared->settle = settle;
+    shared->data_path = data_path;
     shared_ = shared;
     sighting_ = {kDevice, 0, "uverbs0", true};
     monitor_ = std::make_unique<DeviceMonitor>(1, shared_, sighting_);

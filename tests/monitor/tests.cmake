@@ -8,6 +8,7 @@ nicmon_test(device_monitor_test ${CMAKE_CURRENT_SOURCE_DIR}/monitor/device_comma
             ${CMAKE_CURRENT_SOURCE_DIR}/monitor/device_links_test.cc
             ${CMAKE_CURRENT_SOURCE_DIR}/monitor/device_monitor_test.cc
             ${CMAKE_CURRENT_SOURCE_DIR}/monitor/device_monitor_stats_test.cc
+            ${CMAKE_CURRENT_SOURCE_DIR}/monitor/device_prober_test.cc
             ${CMAKE_CURRENT_SOURCE_DIR}/monitor/device_stats_turns_test.cc)
 nicmon_test(node_monitor_test ${CMAKE_CURRENT_SOURCE_DIR}/monitor/node_hang_test.cc
             ${CMAKE_CURRENT_SOURCE_DIR}/monitor/node_monitor_test.cc)

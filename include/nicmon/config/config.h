@@ -9,6 +9,7 @@
 
 #include "nicmon/base/clock.h"
 #include "nicmon/base/log.h"
+#include "nicmon/device/probe_result.h"
 #include "nicmon/monitor/view.h"
 
 namespace nicmon {
@@ -40,6 +41,7 @@ struct Config {
   Duration settle{0};
   std::string state_dir = "/var/lib/nicmon";  // empty: none
   bool state_dir_given = false;  // false: done without, with a warning, when it cannot be used
+  DataPathMode data_path = DataPathMode::kOnDemand;
   MetricsProfile metrics_profile = MetricsProfile::kStandard;
   std::string node_name;
   log::Level log_level = log::Level::kInfo;

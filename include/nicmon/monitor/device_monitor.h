@@ -15,6 +15,7 @@
 #include "nicmon/base/epoll.h"
 #include "nicmon/base/heartbeat.h"
 #include "nicmon/base/published.h"
+#include "nicmon/monitor/device_prober.h"
 #include "nicmon/monitor/holds.h"
 #include "nicmon/monitor/pending.h"
 #include "nicmon/monitor/port_tracker.h"
@@ -43,6 +44,7 @@ struct MonitorShared {
   Duration tick = std::chrono::seconds(1);
   Duration settle{0};
   Duration counters_interval = std::chrono::seconds(15);
+  DataPathMode data_path = DataPathMode::kOnDemand;
 };
 
 /// What discovery knows of a device.
@@ -71,6 +73,9 @@ class DeviceMonitor {
   void OnDiscovery(std::optional<DeviceSighting> sighting);
   /// Refusals (queue full, stopping) answer through the Pending at once.
   std::shared_ptr<Pending> Submit(CommandKind kind, uint32_t port);
+  /// On a thread of its own; waits for at most `patience`.
+  ProbeOutcome Probe(uint32_t port, Duration patience) { return prober_.Probe(port, patience); }
+  bool probing() const { return prober_.probing(); }
   /// Ends Run() after the call it is in; commands under way and later ones answer kStopping.
   void RequestStop();
 
@@ -131,6 +136,7 @@ class DeviceMonitor {
   bool ReadTraffic();
   void SampleFiles();
   bool ReadOneLinkAttribute();
+  void LookAfterDataPath();
   CommandResult RunCommand(const Pending& command);
   void Publish();
   PortTracker* FindPort(int number);
@@ -138,6 +144,7 @@ class DeviceMonitor {
 
   const std::shared_ptr<const MonitorShared> shared_;
   Heartbeat heartbeat_;
+  DeviceProber prober_;
   Published<DeviceSnapshot> published_;
   Waker waker_;
   mutable std::mutex mutex_;  // guards mail_, taken_ and stopping_

@@ -8,6 +8,7 @@
 #include "nicmon/base/clock.h"
 #include "nicmon/monitor/holds.h"
 #include "nicmon/monitor/pending.h"
+#include "nicmon/monitor/probe.h"
 #include "nicmon/monitor/stats.h"
 #include "nicmon/monitor/transition.h"
 #include "nicmon/monitor/view.h"
@@ -20,6 +21,7 @@ struct NodeMonitorOptions {
   Duration tick = std::chrono::seconds(1);
   Duration settle{0};
   Duration counters_interval = std::chrono::seconds(15);
+  DataPathMode data_path = DataPathMode::kOnDemand;
   Duration discovery_interval = std::chrono::seconds(1);
   bool all_functions = false;                            // --functions all
   std::function<bool(const std::string&)> watch_device;  // --device-include/-exclude by name
@@ -47,6 +49,11 @@ class NodeMonitor {
   /// Queues a command for a device; nullptr when there is no such device. A full queue or a
   /// stopping monitor answers through the Pending at once.
   std::shared_ptr<Pending> Submit(DeviceId device, CommandKind kind, uint32_t port);
+
+  /// Probes a port's data path; waits for at most `patience`. kUnknownPort without such a device.
+  ProbeOutcome Probe(DeviceId device, uint32_t port, Duration patience);
+  /// Whether a probe holds handles of the device.
+  bool Probing(DeviceId device) const;
 
   /// Stops monitoring a device that is absent; false when it is present or unknown.
   bool Forget(DeviceId device);
