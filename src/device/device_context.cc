@@ -122,7 +122,7 @@ DeviceAttributes DeviceContext::QueryDevice() const {
 
 std::optional<Gid> DeviceContext::CheckPort() const {
   const uint32_t port = options_.port;
-  if (port == 0 && !options_.strict()) {
+  if (port == 0 && !options_.need_gid) {
     return std::nullopt;
   }
   if (port == 0 || port > attributes_.port_count) {

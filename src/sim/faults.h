@@ -36,9 +36,18 @@ enum class Verb : uint8_t {
   kDestroyCompChannel,
   kCreateCq,
   kDestroyCq,
+  kRegMr,
+  kDeregMr,
+  kCreateQp,
+  kDestroyQp,
+  kModifyQp,
+  kPostSend,
+  kReqNotifyCq,
+  kGetCqEvent,
+  kPollCq,
   kSysfsRead,
 };
-inline constexpr size_t kVerbCount = 21;
+inline constexpr size_t kVerbCount = 30;
 
 std::string_view VerbName(Verb verb);
 std::optional<Verb> FindVerb(std::string_view name);

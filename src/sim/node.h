@@ -55,7 +55,8 @@ struct Device {
   std::string pci_address;
   int numa_node = 0;
   DeviceAttributes attributes;
-  std::vector<Port> ports;                // [0] is port 1
+  std::vector<Port> ports;  // [0] is port 1
+  SimLoopback loopback = SimLoopback::kWorks;
   std::shared_ptr<Registration> current;  // nullptr while unplugged
 };
 
@@ -96,6 +97,16 @@ struct Channel : ibv_comp_channel {
 };
 struct Cq : ibv_cq {
   std::shared_ptr<Registration> registration;
+  std::deque<ibv_wc> completions;
+  bool armed = false;
+};
+struct Mr : ibv_mr {
+  std::shared_ptr<Registration> registration;
+};
+struct Qp : ibv_qp {
+  std::shared_ptr<Registration> registration;
+  uint32_t port = 0;         // from INIT on
+  uint32_t destination = 0;  // number of the peer, from RTR on
 };
 
 /// The state of a simulated node. Everything but the event queues and the counters of calls is
@@ -136,6 +147,9 @@ struct Node {
   std::unordered_map<ibv_pd*, std::unique_ptr<Pd>> pds;
   std::unordered_map<ibv_comp_channel*, std::unique_ptr<Channel>> channels;
   std::unordered_map<ibv_cq*, std::unique_ptr<Cq>> cqs;
+  std::unordered_map<ibv_mr*, std::unique_ptr<Mr>> mrs;
+  std::unordered_map<ibv_qp*, std::unique_ptr<Qp>> qps;
+  uint32_t next_key = 1;      // of memory regions and queue pairs; never used twice
   uint64_t closed_reads = 0;  // of contexts that are closed
   uint64_t closed_delivered = 0;
   int misuses = 0;

@@ -6,39 +6,6 @@
 #include "calls.h"
 
 namespace nicmon::sim {
-namespace {
-
-// Takes an object back. `busy` says that something else still hangs on it. After a hot unplug the
-// answer is EIO, but the kernel has dropped the object already.
-template <typename Map, typename Object, typename Busy>
-int Destroy(Node& node, Map& held, Object* object, Verb verb, Busy busy) {
-  std::shared_ptr<Registration> registration;
-  {
-    Lock lock(node.mutex);
-    const auto found = held.find(object);
-    if (found == held.end()) {
-      ++node.misuses;
-      return EINVAL;
-    }
-    registration = found->second->registration;
-  }
-  Lock lock;
-  const int error = Begin(node, lock, *registration, verb);
-  const bool gone = registration->life == Registration::Life::kGone;
-  if (error == 0 && busy()) {
-    return EBUSY;
-  }
-  if (error == 0 || gone) {
-    held.erase(object);
-  }
-  return error;
-}
-
-bool Never() {
-  return false;
-}
-
-}  // namespace
 
 ibv_pd* AllocPd(Node& node, ibv_context* context) {
   const std::shared_ptr<Registration>& registration = ContextOf(context)->entry.registration;
@@ -55,7 +22,11 @@ ibv_pd* AllocPd(Node& node, ibv_context* context) {
 }
 
 int DeallocPd(Node& node, ibv_pd* pd) {
-  return Destroy(node, node.pds, pd, Verb::kDeallocPd, Never);
+  return Destroy(node, node.pds, pd, Verb::kDeallocPd, [&] {
+    const auto of_it = [&](const auto& each) { return each.first->pd == pd; };
+    return std::any_of(node.mrs.begin(), node.mrs.end(), of_it) ||
+           std::any_of(node.qps.begin(), node.qps.end(), of_it);
+  });
 }
 
 ibv_comp_channel* CreateCompChannel(Node& node, ibv_context* context) {
@@ -107,7 +78,11 @@ ibv_cq* CreateCq(Node& node, ibv_context* context, int cqe, ibv_comp_channel* ch
 }
 
 int DestroyCq(Node& node, ibv_cq* cq) {
-  return Destroy(node, node.cqs, cq, Verb::kDestroyCq, Never);
+  return Destroy(node, node.cqs, cq, Verb::kDestroyCq, [&] {
+    return std::any_of(node.qps.begin(), node.qps.end(), [&](const auto& qp) {
+      return qp.first->send_cq == cq || qp.first->recv_cq == cq;
+    });
+  });
 }
 
 }  // namespace nicmon::sim

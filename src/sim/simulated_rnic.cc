@@ -70,6 +70,8 @@ SimHeld SimulatedRnic::Held() const {
   held.pds = static_cast<int>(impl_->pds.size());
   held.channels = static_cast<int>(impl_->channels.size());
   held.cqs = static_cast<int>(impl_->cqs.size());
+  held.mrs = static_cast<int>(impl_->mrs.size());
+  held.qps = static_cast<int>(impl_->qps.size());
   // Acks first: one that comes between the two readings must not look like one too many.
   const auto acks = static_cast<int64_t>(impl_->faults.Calls(sim::Verb::kAckAsyncEvent));
   const int64_t unacked = static_cast<int64_t>(impl_->Delivered()) - acks;
@@ -123,6 +125,16 @@ std::string SimulatedRnic::SetLimits(const std::string& device, int max_cqe,
   }
   found->attributes.max_cqe = max_cqe;
   found->attributes.completion_vectors = completion_vectors;
+  return "";
+}
+
+std::string SimulatedRnic::SetLoopback(const std::string& device, SimLoopback loopback) {
+  Lock lock(impl_->mutex);
+  sim::Device* found = impl_->FindDevice(device);
+  if (found == nullptr) {
+    return "no such device";
+  }
+  found->loopback = loopback;
   return "";
 }
 

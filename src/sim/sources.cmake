@@ -1,6 +1,8 @@
 target_sources(
   nicmon_core PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/sim/async.cc
+          ${CMAKE_CURRENT_SOURCE_DIR}/sim/data_path.cc
                       ${CMAKE_CURRENT_SOURCE_DIR}/sim/command.cc
+                      ${CMAKE_CURRENT_SOURCE_DIR}/sim/data_path.cc
                       ${CMAKE_CURRENT_SOURCE_DIR}/sim/faults.cc
                       ${CMAKE_CURRENT_SOURCE_DIR}/sim/node.cc
                       ${CMAKE_CURRENT_SOURCE_DIR}/sim/objects.cc

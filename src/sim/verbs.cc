@@ -189,6 +189,26 @@ int QueryGidTable(Node& node, ibv_context* context, size_t max_entries,
   return 0;
 }
 
+void FillDataPath(const std::shared_ptr<Node>& node, VerbsApi* api) {
+  api->reg_mr = [node](ibv_pd* pd, void* address, size_t length, int access) {
+    return RegMr(*node, pd, address, length, access);
+  };
+  api->dereg_mr = [node](ibv_mr* mr) { return DeregMr(*node, mr); };
+  api->create_qp = [node](ibv_pd* pd, ibv_qp_init_attr* attributes) {
+    return CreateQp(*node, pd, attributes);
+  };
+  api->destroy_qp = [node](ibv_qp* qp) { return DestroyQp(*node, qp); };
+  api->modify_qp = [node](ibv_qp* qp, ibv_qp_attr* attributes, int mask) {
+    return ModifyQp(*node, qp, attributes, mask);
+  };
+  api->post_send = [node](ibv_qp* qp, ibv_send_wr* request) {
+    return PostSend(*node, qp, *request);
+  };
+  api->req_notify_cq = [node](ibv_cq* cq) { return ReqNotifyCq(*node, cq); };
+  api->get_cq_event = [node](ibv_comp_channel* channel) { return GetCqEvent(*node, channel); };
+  api->poll_cq = [node](ibv_cq* cq, ibv_wc* out) { return PollCq(*node, cq, out); };
+}
+
 }  // namespace
 
 std::shared_ptr<const VerbsApi> MakeVerbs(std::shared_ptr<Node> node) {
@@ -241,6 +261,7 @@ std::shared_ptr<const VerbsApi> MakeVerbs(std::shared_ptr<Node> node) {
     return CreateCq(*node, context, cqe, channel, vector);
   };
   api->destroy_cq = [node](ibv_cq* cq) { return DestroyCq(*node, cq); };
+  FillDataPath(node, api.get());
   api->library_version = "simulated";
   return api;
 }

@@ -45,6 +45,14 @@ void VerbsDeleter::operator()(ibv_cq* cq) const {
   LogFailedRelease("destroy_cq", verbs->destroy_cq(cq));
 }
 
+void VerbsDeleter::operator()(ibv_mr* mr) const {
+  LogFailedRelease("dereg_mr", verbs->dereg_mr(mr));
+}
+
+void VerbsDeleter::operator()(ibv_qp* qp) const {
+  LogFailedRelease("destroy_qp", verbs->destroy_qp(qp));
+}
+
 DeviceList DeviceList::Get(std::shared_ptr<const VerbsApi> verbs, int* error) {
   DeviceList result;
   int count = 0;
@@ -84,6 +92,22 @@ CqHandle CreateCq(std::shared_ptr<const VerbsApi> verbs, ibv_context* context, i
   ibv_cq* cq = verbs->create_cq(context, cqe, channel, vector);
   *error = ErrorOf(cq);
   return CqHandle(cq, VerbsDeleter{std::move(verbs)});
+}
+
+MrHandle RegisterMr(std::shared_ptr<const VerbsApi> verbs, ibv_pd* pd, void* address, size_t length,
+                    int access, int* error) {
+  errno = 0;
+  ibv_mr* mr = verbs->reg_mr(pd, address, length, access);
+  *error = ErrorOf(mr);
+  return MrHandle(mr, VerbsDeleter{std::move(verbs)});
+}
+
+QpHandle CreateQp(std::shared_ptr<const VerbsApi> verbs, ibv_pd* pd, ibv_qp_init_attr attributes,
+                  int* error) {
+  errno = 0;
+  ibv_qp* qp = verbs->create_qp(pd, &attributes);
+  *error = ErrorOf(qp);
+  return QpHandle(qp, VerbsDeleter{std::move(verbs)});
 }
 
 }  // namespace nicmon

@@ -40,6 +40,13 @@ const char* LoadAll(void* handle, Library* library) {
   need("ibv_destroy_comp_channel", "IBVERBS_1.0", &library->destroy_comp_channel);
   need("ibv_create_cq", k11, &library->create_cq);
   need("ibv_destroy_cq", k11, &library->destroy_cq);
+  need("ibv_reg_mr", k11, &library->reg_mr);
+  need("ibv_dereg_mr", k11, &library->dereg_mr);
+  need("ibv_create_qp", k11, &library->create_qp);
+  need("ibv_destroy_qp", k11, &library->destroy_qp);
+  need("ibv_modify_qp", k11, &library->modify_qp);
+  need("ibv_get_cq_event", k11, &library->get_cq_event);
+  need("ibv_ack_cq_events", k11, &library->ack_cq_events);
   Load(handle, "ibv_get_device_index", "IBVERBS_1.9", &library->get_device_index);
   Load(handle, "_ibv_query_gid_ex", "IBVERBS_1.11", &library->query_gid_ex);
   Load(handle, "_ibv_query_gid_table", "IBVERBS_1.11", &library->query_gid_table);

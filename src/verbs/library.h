@@ -28,6 +28,13 @@ struct Library {
   int (*destroy_comp_channel)(ibv_comp_channel*) = nullptr;
   ibv_cq* (*create_cq)(ibv_context*, int, void*, ibv_comp_channel*, int) = nullptr;
   int (*destroy_cq)(ibv_cq*) = nullptr;
+  ibv_mr* (*reg_mr)(ibv_pd*, void*, size_t, int) = nullptr;
+  int (*dereg_mr)(ibv_mr*) = nullptr;
+  ibv_qp* (*create_qp)(ibv_pd*, ibv_qp_init_attr*) = nullptr;
+  int (*destroy_qp)(ibv_qp*) = nullptr;
+  int (*modify_qp)(ibv_qp*, ibv_qp_attr*, int) = nullptr;
+  int (*get_cq_event)(ibv_comp_channel*, ibv_cq**, void**) = nullptr;
+  void (*ack_cq_events)(ibv_cq*, unsigned int) = nullptr;
 
   int (*get_device_index)(ibv_device*) = nullptr;
   int (*query_gid_ex)(ibv_context*, uint32_t, uint32_t, ibv_gid_entry*, uint32_t, size_t) = nullptr;

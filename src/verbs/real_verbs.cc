@@ -186,6 +186,43 @@ void FillEventsAndObjects(const std::shared_ptr<const Library>& lib, VerbsApi* a
   api->destroy_cq = [lib](ibv_cq* cq) { return AsErrno(lib->destroy_cq, cq); };
 }
 
+int GetCqEvent(const Library& library, ibv_comp_channel* channel) {
+  ibv_cq* cq = nullptr;
+  void* unused = nullptr;
+  const int error = AsErrno(library.get_cq_event, channel, &cq, &unused);
+  if (error == 0) {
+    library.ack_cq_events(cq, 1);
+  }
+  return error;
+}
+
+int PollCq(ibv_cq* cq, ibv_wc* out) {
+  const int count = cq->context->ops.poll_cq(cq, 1, out);
+  return count > 0 ? 0 : count == 0 ? EAGAIN : EIO;
+}
+
+// What sends. post_send, poll_cq and req_notify_cq are no symbols: they go to the provider.
+void FillDataPath(const std::shared_ptr<const Library>& lib, VerbsApi* api) {
+  api->reg_mr = [lib](ibv_pd* pd, void* address, size_t length, int access) {
+    return WithErrno(lib->reg_mr, pd, address, length, access);
+  };
+  api->dereg_mr = [lib](ibv_mr* mr) { return AsErrno(lib->dereg_mr, mr); };
+  api->create_qp = [lib](ibv_pd* pd, ibv_qp_init_attr* attributes) {
+    return WithErrno(lib->create_qp, pd, attributes);
+  };
+  api->destroy_qp = [lib](ibv_qp* qp) { return AsErrno(lib->destroy_qp, qp); };
+  api->modify_qp = [lib](ibv_qp* qp, ibv_qp_attr* attributes, int mask) {
+    return AsErrno(lib->modify_qp, qp, attributes, mask);
+  };
+  api->post_send = [](ibv_qp* qp, ibv_send_wr* request) {
+    ibv_send_wr* bad = nullptr;
+    return AsErrno(qp->context->ops.post_send, qp, request, &bad);
+  };
+  api->req_notify_cq = [](ibv_cq* cq) { return AsErrno(cq->context->ops.req_notify_cq, cq, 0); };
+  api->get_cq_event = [lib](ibv_comp_channel* channel) { return GetCqEvent(*lib, channel); };
+  api->poll_cq = PollCq;
+}
+
 // An empty node: whoever looks again later finds the same, and that is no failure.
 void FillAbsent(VerbsApi* api) {
   api->get_device_list = [](int*) -> ibv_device** {
@@ -204,6 +241,7 @@ std::shared_ptr<const VerbsApi> RealVerbs(std::string* why_absent) {
     FillDeviceCalls(library, api.get());
     FillQueries(library, api.get());
     FillEventsAndObjects(library, api.get());
+    FillDataPath(library, api.get());
     api->library_version = LibraryVersion(library->path);
   } else {
     FillAbsent(api.get());

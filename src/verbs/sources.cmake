@@ -4,7 +4,8 @@ target_sources(
                       ${CMAKE_CURRENT_SOURCE_DIR}/verbs/library.cc
                       ${CMAKE_CURRENT_SOURCE_DIR}/verbs/link_speed.cc
                       ${CMAKE_CURRENT_SOURCE_DIR}/verbs/query_port.cc
-                      ${CMAKE_CURRENT_SOURCE_DIR}/verbs/real_verbs.cc)
+                      ${CMAKE_CURRENT_SOURCE_DIR}/verbs/real_verbs.cc
+                      ${CMAKE_CURRENT_SOURCE_DIR}/verbs/wc_status.cc)
 
 # An enumerator cannot be detected in C++ itself; rdma-core has this one from 62 on.
 include(CheckCXXSourceCompiles)

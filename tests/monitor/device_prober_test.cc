@@ -31,7 +31,7 @@ class ProberTest : public DeviceMonitorTest {
     command.hang = SimCommand::Hang{verb, seconds(3600)};
     Apply(command);
   }
-  void Release() {
+  void ReleaseDevice() {
     const WallTime now = clock_.clock().wall();
     holds_->SetRelease(1, Release{"driver", "ann", now, now + std::chrono::hours(1)});
     Turn();
@@ -57,7 +57,7 @@ TEST_F(ProberTest, NothingOfAClosedDeviceIsOpened) {
   const uint64_t opened = opens();
   EXPECT_EQ(Probe(0).code, Code::kUnknownPort);
   EXPECT_EQ(Probe(3).code, Code::kUnknownPort);
-  Release();
+  ReleaseDevice();
   EXPECT_EQ(Probe().code, Code::kNotOpen);
   EXPECT_EQ(sim_.Held(), SimHeld{});
   EXPECT_EQ(opens(), opened);
@@ -70,7 +70,7 @@ TEST_F(ProberTest, OneThatHangsIsTheOnlyOneAndGivesBackInTheEnd) {
   EXPECT_EQ(Probe(2).code, Code::kBusy);
   Tick();
   EXPECT_EQ(counts().queries_failed, 0U);  // the monitor goes on
-  Release();
+  ReleaseDevice();
   EXPECT_EQ(sim_.Held().contexts, 1);  // the probe's
   EXPECT_TRUE(monitor_->probing());
   sim_.EndHangs();
@@ -170,6 +170,7 @@ TEST_F(AlwaysTest, ItsEventsDoNotPileUpAndABrokenOneIsBuiltAnew) {
   Event(IBV_EVENT_GID_CHANGE, 1000);
   Tick();
   Tick();
+  EXPECT_GE(sim_.Calls("get_async_event"), 2000U);  // on the monitor's context and on this one
   EXPECT_EQ(sim_.Held().unacked_events, 0);
   EXPECT_EQ(opens(), opened);
   Fail("create_qp", EIO, 1);
@@ -181,7 +182,7 @@ TEST_F(AlwaysTest, ItsEventsDoNotPileUpAndABrokenOneIsBuiltAnew) {
 }
 
 TEST_F(AlwaysTest, ADeviceIsWatchedWithoutIt) {
-  Release();
+  ReleaseDevice();
   Fail("alloc_pd", ENOMEM, 2);
   holds_->ClearRelease(1);
   Turn();

@@ -60,7 +60,7 @@ class AcquireError : public std::exception {
 struct AcquireOptions {
   std::string name;                 // exact
   std::optional<int> kernel_index;  // decides alone, when given; the name is for the log then
-  uint32_t port = 0;                // 1-based; 0: none in particular, only for watching
+  uint32_t port = 0;                // 1-based; 0: none in particular, not with need_gid
   bool need_data_path = false;      // protection domain, channels, completion queues
   bool need_gid = false;            // no usable GID: no context
   std::optional<uint32_t> gid_index;

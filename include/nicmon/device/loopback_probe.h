@@ -28,6 +28,7 @@ class DataPath {
  private:
   friend ProbeResult ProbeLoopback(DataPath& path, uint32_t port, const GidNetdev& netdev,
                                    Duration patience);
+  const std::shared_ptr<const VerbsApi> api_;
   Epoll epoll_;  // outlives the context
   DeviceContext context_;
 };

@@ -28,7 +28,7 @@ struct DataPathStatus {
 enum class ProbeStep {
   kOpen,            // a context with protection domain, completion channel and queue
   kQueryPort,       // it has to read ACTIVE
-  kGid,             // RoCE, and InfiniBand where it has one
+  kGid,             // RoCE only: InfiniBand is addressed by LID
   kRegisterMemory,  // reg_mr
   kCreateQp,        // an RC queue pair
   kInit,            // modify_qp

@@ -74,6 +74,13 @@ struct SimCommand {
   std::optional<std::string> rename;  // index and open contexts stay
 };
 
+/// What becomes of bytes that a port sends to itself.
+enum class SimLoopback {
+  kWorks,
+  kCorrupts,  // one byte arrives as another
+  kSwallows   // nothing arrives, and no completion comes
+};
+
 /// How many objects of each kind a test finds held; all zero when nothing leaks.
 struct SimHeld {
   int device_lists = 0;
@@ -81,6 +88,8 @@ struct SimHeld {
   int pds = 0;
   int channels = 0;
   int cqs = 0;
+  int mrs = 0;
+  int qps = 0;
   int unacked_events = 0;
   int misuses = 0;  // releases of what is not held, acks too many
   friend bool operator==(const SimHeld&, const SimHeld&) = default;
@@ -126,6 +135,8 @@ class SimulatedRnic {
                       std::map<uint32_t, std::string> netdevs = {});
   /// What query_device answers and create_cq enforces.
   std::string SetLimits(const std::string& device, int max_cqe, uint32_t completion_vectors);
+  /// For every port of the device.
+  std::string SetLoopback(const std::string& device, SimLoopback loopback);
   /// Replaces one sysfs file, or adds it, until its device is unplugged: garbage, an error, a
   /// netdev's speed ("class/net/eth0/speed") that differs from the port's.
   std::string SetFile(const std::string& path, FileRead content);

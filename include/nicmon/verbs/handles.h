@@ -20,14 +20,19 @@ struct VerbsDeleter {
   void operator()(ibv_pd* pd) const;
   void operator()(ibv_comp_channel* channel) const;
   void operator()(ibv_cq* cq) const;
+  void operator()(ibv_mr* mr) const;
+  void operator()(ibv_qp* qp) const;
 };
 
 /// Sole owners of one verbs object each; they keep the table alive. Order matters: a context must
-/// outlive what was made from it, a channel its completion queues.
+/// outlive what was made from it, a channel its completion queues, a protection domain and the
+/// queues their queue pairs.
 using ContextHandle = std::unique_ptr<ibv_context, VerbsDeleter>;
 using PdHandle = std::unique_ptr<ibv_pd, VerbsDeleter>;
 using ChannelHandle = std::unique_ptr<ibv_comp_channel, VerbsDeleter>;
 using CqHandle = std::unique_ptr<ibv_cq, VerbsDeleter>;
+using MrHandle = std::unique_ptr<ibv_mr, VerbsDeleter>;
+using QpHandle = std::unique_ptr<ibv_qp, VerbsDeleter>;
 
 /// The node's devices at one moment. Its entries are valid while it lives (an open context keeps
 /// its own device).
@@ -58,6 +63,11 @@ ChannelHandle CreateChannel(std::shared_ptr<const VerbsApi> verbs, ibv_context* 
                             int* error);
 CqHandle CreateCq(std::shared_ptr<const VerbsApi> verbs, ibv_context* context, int cqe,
                   ibv_comp_channel* channel, int vector, int* error);
+
+MrHandle RegisterMr(std::shared_ptr<const VerbsApi> verbs, ibv_pd* pd, void* address, size_t length,
+                    int access, int* error);
+QpHandle CreateQp(std::shared_ptr<const VerbsApi> verbs, ibv_pd* pd, ibv_qp_init_attr attributes,
+                  int* error);
 
 /// Acknowledges one event exactly once, at the end of a scope.
 class EventAck {

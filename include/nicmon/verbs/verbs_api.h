@@ -93,6 +93,22 @@ struct VerbsApi {
       create_cq;
   std::function<int(ibv_cq* cq)> destroy_cq;
 
+  /// `access`: IBV_ACCESS_*. ENOMEM, EPERM or EAGAIN: more than RLIMIT_MEMLOCK lets be locked.
+  std::function<ibv_mr*(ibv_pd* pd, void* address, size_t length, int access)> reg_mr;
+  std::function<int(ibv_mr* mr)> dereg_mr;
+  std::function<ibv_qp*(ibv_pd* pd, ibv_qp_init_attr* attributes)> create_qp;
+  std::function<int(ibv_qp* qp)> destroy_qp;
+  /// `mask`: IBV_QP_*, which of the attributes count.
+  std::function<int(ibv_qp* qp, ibv_qp_attr* attributes, int mask)> modify_qp;
+  std::function<int(ibv_qp* qp, ibv_send_wr* request)> post_send;
+  /// Has the next completion make the queue's channel readable, once.
+  std::function<int(ibv_cq* cq)> req_notify_cq;
+  /// Takes one notification off a channel and acknowledges it. EAGAIN: there is none (the fd must
+  /// be O_NONBLOCK).
+  std::function<int(ibv_comp_channel* channel)> get_cq_event;
+  /// Takes one completion. EAGAIN: there is none.
+  std::function<int(ibv_cq* cq, ibv_wc* out)> poll_cq;
+
   /// "44.0", "unknown", or "" where there is no library.
   std::string library_version;
 };
