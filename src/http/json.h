@@ -76,6 +76,9 @@ std::string PortRequery(const std::string& device, const PortChange& change, dou
 std::string DeviceRequery(const std::string& device, const std::vector<PortChange>& changes,
                           double duration_ms, const std::string& query_error);
 
+/// Reply of probe.
+std::string Probe(const std::string& device, uint32_t port, const ProbeResult& result);
+
 /// What became of a device that was released or opened again.
 struct DeviceStatus {
   std::string device, status;

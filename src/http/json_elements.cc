@@ -16,18 +16,22 @@ std::string_view FunctionName(DeviceFunction function) {
   }
 }
 
-Json GidJson(const PortSnapshot& port) {
+/// The GID in use, or why there is none.
+Json PortGidJson(const PortSnapshot& port) {
   if (!port.gid && port.gid_note.empty()) {
     return {};
   }
-  const Gid gid = port.gid.value_or(Gid{});
-  Json json = Json::object();
-  json["index"] = port.gid ? Json(gid.index) : Json();
-  json["gid"] = port.gid ? Json(GidText(gid)) : Json();
-  json["type"] = port.gid ? Json(std::string(GidTypeName(gid.type))) : Json();
-  json["netdev"] = Str(gid.netdev);
+  Json json =
+      port.gid ? GidJson(*port.gid)
+               : Json{{"index", nullptr}, {"gid", nullptr}, {"type", nullptr}, {"netdev", nullptr}};
   json["note"] = Str(port.gid_note);
   return json;
+}
+
+Json DataPathJson(const DataPathStatus& data_path) {
+  return {{"mode", std::string(DataPathModeName(data_path.mode))},
+          {"ready", Opt(data_path.ready)},
+          {"reason", Str(data_path.note)}};
 }
 
 /// Gigatransfers per second: 32, but 2.5.
@@ -112,6 +116,13 @@ std::string Netdev(const PortView& port) {
   return found != names.end() ? found->second : port.data->gid ? port.data->gid->netdev : "";
 }
 
+Json GidJson(const Gid& gid) {
+  return {{"index", gid.index},
+          {"gid", GidText(gid)},
+          {"type", std::string(GidTypeName(gid.type))},
+          {"netdev", Str(gid.netdev)}};
+}
+
 Json PortJson(const PortView& port) {
   const PortSnapshot& data = *port.data;
   Json json = Json::object();
@@ -141,7 +152,7 @@ Json PortJson(const PortView& port) {
   json["lane_speed"] = Str(data.lane_speed);
   json["mtu"] = Opt(data.mtu_bytes);
   json["lid"] = Opt(data.lid);
-  json["gid"] = GidJson(data);
+  json["gid"] = PortGidJson(data);
   json["last_change"] = Time(data.last_change);
   json["flaps"] = data.counts.flaps;
   json["last_query"] = Time(data.last_query);
@@ -170,7 +181,7 @@ Json DeviceJson(const DeviceView& device) {
   json["node_type"] = Str(identity.node_type);
   json["function"] = std::string(FunctionName(identity.function));
   json["kernel_index"] = data.kernel_index < 0 ? Json() : Json(data.kernel_index);
-  json["data_path"] = Json();
+  json["data_path"] = DataPathJson(data.data_path);
   json["stalled_call"] = device.stalled ? Str(device.stalled_call) : Json();
   json["stalled_seconds"] =
       device.stalled ? Json(std::chrono::duration<double>(device.stalled_for).count()) : Json();

@@ -30,6 +30,7 @@ Json GbpsOf(const std::optional<double>& bytes_per_second);
 /// By sysfs, else as the GID table has it; empty when unknown.
 std::string Netdev(const PortView& port);
 
+Json GidJson(const Gid& gid);
 Json NodeJson(const NodeView& view, const About& about);
 Json PortJson(const PortView& port);
 Json DeviceJson(const DeviceView& device);

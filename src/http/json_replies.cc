@@ -1,4 +1,5 @@
 // What a command says in reply, as JSON, and errors.
+#include <chrono>
 #include <cmath>
 
 #include "http/json.h"
@@ -58,6 +59,10 @@ std::string Statuses(std::string_view status, const std::vector<DeviceStatus>& d
 
 Json Milliseconds(double value) {
   return std::round(value * 1000) / 1000;
+}
+
+Json Milliseconds(Duration duration) {
+  return Milliseconds(std::chrono::duration<double, std::milli>(duration).count());
 }
 
 }  // namespace
@@ -134,6 +139,25 @@ std::string DeviceRequery(const std::string& device, const std::vector<PortChang
     json["ports"].push_back(ChangeJson(change));
     json["changed"] = json["changed"].get<bool>() || Changed(change.before, change.after);
   }
+  return Text(json);
+}
+
+std::string Probe(const std::string& device, uint32_t port, const ProbeResult& result) {
+  Json json = Json::object();
+  json["device"] = device;
+  json["port"] = port;
+  json["result"] = result.ok() ? "ok" : "failed";
+  json["failed_step"] = result.failed ? Str(ProbeStepName(*result.failed)) : Json();
+  json["error"] = Str(result.error);
+  json["hint"] = Str(result.hint);
+  json["gid"] = result.gid ? GidJson(*result.gid) : Json();
+  json["duration_ms"] = Milliseconds(result.total);
+  json["steps"] = Json::array();
+  for (const ProbeResult::Timed& timed : result.steps) {
+    json["steps"].push_back({{"step", std::string(ProbeStepName(timed.step))},
+                             {"duration_ms", Milliseconds(timed.took)}});
+  }
+  json["events"] = result.events;
   return Text(json);
 }
 

@@ -29,6 +29,7 @@ constexpr std::array kRoutes = {
     Route{"GET", "/api/v1/stream", kRead, "stream", "", GetStream},
     Route{"GET", "/api/v1/audit", kOperator, "audit", "limit since before device port format", GetAudit},
     Route{"POST", "/api/v1/ports/{device}/{port}/requery", kOperator, "requery", "", PostPortRequery},
+    Route{"POST", "/api/v1/ports/{device}/{port}/probe", kOperator, "probe", "", PostProbe},
     Route{"POST", "/api/v1/ports/{device}/{port}/pause", kOperator, "pause", "reason ttl until by replace", PostPause},
     Route{"POST", "/api/v1/ports/{device}/{port}/resume", kOperator, "resume", "hold_id by reason", PostResume},
     Route{"POST", "/api/v1/ports/{device}/{port}/accept-speed", kOperator, "accept_speed", "by reason", PostAcceptSpeed},

@@ -98,6 +98,7 @@ void LogAction(const Route& route, const Call& call, const Reply& reply) {
                                     {"hold", audit.hold},
                                     {"held_by", audit.held_by},
                                     {"replaced", audit.replaced},
+                                    {"found", audit.found},
                                     {"status", std::to_string(reply.status)},
                                     {"again", audit.again}};
   std::erase_if(fields, [](const log::Field& field) { return field.value.empty(); });

@@ -27,6 +27,7 @@ Reply PostAcceptSpeed(Call& call);
 Reply PostForget(Call& call);
 
 Reply PostPortRequery(Call& call);
+Reply PostProbe(Call& call);
 Reply PostDeviceRequery(Call& call);
 Reply PostDeviceRelease(Call& call);
 Reply PostDeviceReopen(Call& call);

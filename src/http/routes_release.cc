@@ -23,14 +23,16 @@ struct Waiting {
   std::optional<nicmon::Release> before;  // what was in force until now
 };
 
-bool Arrived(const DeviceView& device, bool released) {
+/// "released" means that no handle of ours is left, so it waits for a probe that still runs too.
+bool Arrived(const Backend& backend, const DeviceView& device, bool released) {
   if (device.stalled) {
     return false;
   }
   const DeviceStatus status = device.data->status;
   if (released) {
-    // What is absent holds no handle of ours, and the release keeps it from being opened.
-    return status == DeviceStatus::kReleased || status == DeviceStatus::kAbsent;
+    // Of what is absent the monitor has no handle, and the release keeps it from being opened.
+    const bool closed = status == DeviceStatus::kReleased || status == DeviceStatus::kAbsent;
+    return closed && !(backend.probing && backend.probing(device.data->id));
   }
   return status != DeviceStatus::kReleased && status != DeviceStatus::kOpening;
 }
@@ -49,7 +51,7 @@ void WaitFor(const Call& call, std::vector<Waiting>* devices, bool released) {
       if (found == view.devices.end() || waits.status != "pending") {
         continue;
       }
-      if (Arrived(*found, released)) {
+      if (Arrived(call.service.backend, *found, released)) {
         waits.status = released ? "released" : found->status_name();
       } else if (!found->stalled) {
         waiting = true;

@@ -2,44 +2,18 @@
 
 #include "http/json.h"
 #include "http/lookup.h"
+#include "http/refusals.h"
 #include "http/routes.h"
 #include "nicmon/base/errno_text.h"
 
 namespace nicmon::http {
 namespace {
 
-Reply Unavailable(std::string_view code, std::string_view message, std::string_view hint) {
-  Reply reply = ErrorReply(503, code, message, hint);
-  reply.headers.emplace_back("Retry-After", "1");
-  return reply;
-}
-
-Reply NotOpen(const DeviceView& device) {
-  const std::string& detail = device.data->detail;
-  return ErrorReply(
-      409, "device_not_open",
-      "the device is " + std::string(device.status_name()) + (detail.empty() ? "" : ": " + detail),
-      device.data->status == DeviceStatus::kReleased
-          ? "nothing of it is open until POST /api/v1/devices/" + device.data->name +
-                "/reopen (nicmon ctl reopen " + device.data->name + ") or the end of the release"
-          : "there is nothing to ask; GET /api/v1/devices/" + device.data->name +
-                " has its status and what was tried");
-}
-
-Reply Hangs(const DeviceView& device) {
-  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(device.stalled_for).count();
-  return ErrorReply(504, "not_started",
-                    "the device hangs in " + device.stalled_call + ", for " +
-                        std::to_string(seconds) + " s now, and was not asked",
-                    "it is asked by itself as soon as that call returns; GET /api/v1/devices/" +
-                        device.data->name + " says whether it has");
-}
-
 /// Queues a requery and waits for it. The result, or the reply that says why there is none; of a
 /// device that is known to hang at once.
 Expected<CommandResult> Requery(const Call& call, const DeviceView& device, uint32_t port) {
   if (device.stalled) {
-    return Hangs(device);
+    return Hangs(device, "it is asked by itself as soon as that call returns");
   }
   const auto pending = call.service.backend.submit(device.data->id, CommandKind::kRequery, port);
   if (pending == nullptr) {
@@ -61,9 +35,9 @@ Expected<CommandResult> Requery(const Call& call, const DeviceView& device, uint
     case CommandResult::Code::kNotOpen:
       return NotOpen(device);
     case CommandResult::Code::kUnknownPort:
-      return ErrorReply(404, "unknown_port", "the device has no such port", "see /api/v1/ports");
+      return NoSuchPort();
     case CommandResult::Code::kStopping:
-      return Unavailable("stopping", "nicmon is stopping", "try again when it runs");
+      return Stopping();
     case CommandResult::Code::kQueueFull:
       return Unavailable("queue_full", "too many commands wait for this device",
                          "try again in a second");

@@ -49,6 +49,7 @@ struct Audit {
   std::string device, port, reason, until, hold;
   std::string held_by;   // who set what this action lifted or replaced
   std::string replaced;  // the holds and releases that gave way to it
+  std::string found;     // what a probe found out
   std::string again;     // a command that sets the hold again, ready to be pasted
 };
 

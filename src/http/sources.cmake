@@ -40,6 +40,7 @@ target_sources(
           ${CMAKE_CURRENT_SOURCE_DIR}/http/parameters.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/http/passwords.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/http/records.cc
+          ${CMAKE_CURRENT_SOURCE_DIR}/http/refusals.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/http/render.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/http/request_head.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/http/request_reader.cc
@@ -48,6 +49,7 @@ target_sources(
           ${CMAKE_CURRENT_SOURCE_DIR}/http/routes_control.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/http/routes_history.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/http/routes_hold.cc
+          ${CMAKE_CURRENT_SOURCE_DIR}/http/routes_probe.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/http/routes_read.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/http/routes_release.cc
           ${CMAKE_CURRENT_SOURCE_DIR}/http/routes_requery.cc

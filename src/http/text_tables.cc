@@ -97,6 +97,15 @@ std::string RateText(const PortSnapshot& port,
   return std::string(buffer.data(), end.ptr);
 }
 
+/// Why the device cannot be used, or cannot be probed.
+std::string DetailText(const DeviceView& device) {
+  const std::string& detail = device.data->detail;
+  const std::string& no_data_path = device.data->data_path.note;
+  const std::string text = device.stalled ? "stuck in " + device.stalled_call : detail;
+  return text + (text.empty() || no_data_path.empty() ? "" : "; ") +
+         (no_data_path.empty() ? "" : "no data path: " + no_data_path);
+}
+
 std::string NetdevText(const PortView& port) {
   const auto& netdevs = port.device->identity.netdev;
   const auto netdev = netdevs.find(port.data->number);
@@ -163,12 +172,12 @@ std::string DeviceTable(const std::vector<const DeviceView*>& devices) {
                             "BOARD", "NODE_GUID", "DETAIL"}};
   for (const DeviceView* device : devices) {
     const Identity& identity = device->data->identity;
-    rows.push_back(
-        {device->data->name, std::string(device->status_name()), OrDash(identity.pci_address),
-         OrDash(PcieText(device->data->pcie)),
-         identity.numa_node ? std::to_string(*identity.numa_node) : "-", OrDash(identity.driver),
-         OrDash(identity.firmware_version), OrDash(identity.board_id), OrDash(identity.node_guid),
-         OrDash(device->stalled ? "stuck in " + device->stalled_call : device->data->detail)});
+    rows.push_back({device->data->name, std::string(device->status_name()),
+                    OrDash(identity.pci_address), OrDash(PcieText(device->data->pcie)),
+                    identity.numa_node ? std::to_string(*identity.numa_node) : "-",
+                    OrDash(identity.driver), OrDash(identity.firmware_version),
+                    OrDash(identity.board_id), OrDash(identity.node_guid),
+                    OrDash(DetailText(*device))});
   }
   return TableOr(rows, "no devices");
 }

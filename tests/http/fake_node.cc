@@ -36,6 +36,10 @@ FakeNode::FakeNode() : holds(std::make_shared<Holds>(Clock::Real())) {
     result.after = std::make_shared<DeviceSnapshot>(device);
     pending->Finish(std::move(result));
   };
+  on_probe = [](DeviceId, uint32_t, Duration) {
+    return ProbeOutcome{ProbeOutcome::Code::kDone, {}};
+  };
+  on_probing = [](DeviceId) { return false; };
 }
 
 DeviceId FakeNode::Add(const std::string& name, const std::string& pci_address, uint32_t ports) {
@@ -116,6 +120,10 @@ Backend FakeNode::MakeBackend() {
   backend.submit = [this](DeviceId id, CommandKind kind, uint32_t port) {
     return Submit(id, kind, port);
   };
+  backend.probe = [this](DeviceId id, uint32_t port, Duration patience) {
+    return on_probe(id, port, patience);
+  };
+  backend.probing = [this](DeviceId id) { return on_probing(id); };
   backend.forget_device = [this](DeviceId id) {
     forgotten.push_back(id);
     Remove(id);

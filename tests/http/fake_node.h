@@ -29,6 +29,9 @@ class FakeNode {
 
   std::shared_ptr<Holds> holds;
   OnCommand on_command;
+  /// What a probe comes to; on the request's thread.
+  std::function<ProbeOutcome(DeviceId, uint32_t port, Duration patience)> on_probe;
+  std::function<bool(DeviceId)> on_probing;
   std::string metrics = "# TYPE nicmon_up gauge\nnicmon_up 1\n";
   bool healthy = true;
   bool discovered = true;

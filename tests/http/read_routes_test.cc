@@ -105,7 +105,7 @@ TEST_F(ReadRoutes, ErrorsOfPathsAndMethods) {
   Start();
   for (const char* path : {"/nope", "/api/v1/ports/", "/metrics/", "//metrics", "/./metrics",
                            "/../metrics", "/api/v1/streams", "/api/v1/events/", "/api/v1/audits",
-                           "/api/v1/ports/mlx5_0/1/probe", "/api/v1/simulator"}) {
+                           "/api/v1/ports/mlx5_0/1/poke", "/api/v1/simulator"}) {
     const RawReply reply = Get(path);
     EXPECT_EQ(reply.status, 404) << path;
     EXPECT_EQ(ErrorCode(reply), "not_found") << path;

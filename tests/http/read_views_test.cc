@@ -82,6 +82,7 @@ TEST_F(ReadRoutes, UnknownIsNullAndPausesAreListed) {
   EXPECT_EQ(other["effective_speed_gbps"].dump(), "2.5");
   EXPECT_EQ(other["gid"]["index"], 3);
   EXPECT_EQ(other["gid"]["netdev"], "eth0");
+  EXPECT_EQ(other["gid"]["note"], nullptr);
 }
 
 TEST_F(ReadRoutes, ListsAndNode) {
@@ -178,6 +179,27 @@ TEST_F(ReadRoutes, AStalledDeviceSaysWhere) {
   const Json device = GetJson("/api/v1/devices/mlx5_0");
   EXPECT_EQ(device["status"], "stalled");
   EXPECT_EQ(device["stalled_call"], "query_port");
+}
+
+TEST_F(ReadRoutes, ADeviceSaysWhyItCannotBeProbed) {
+  node_.Change(first_, [](DeviceSnapshot& device) {
+    device.data_path = {DataPathMode::kAlways, false, "create_cq: ENOMEM"};
+  });
+  node_.Change(second_, [](DeviceSnapshot& device) {
+    device.detail = "no such file";
+    device.data_path.note = "alloc_pd: EIO";
+  });
+  Start();
+  EXPECT_EQ(GetJson("/api/v1/devices/mlx5_0")["data_path"],
+            Json::parse(R"({"mode":"always","ready":false,"reason":"create_cq: ENOMEM"})"));
+  EXPECT_EQ(GetJson("/api/v1/devices/mlx5_1")["data_path"]["ready"], nullptr);
+  const std::string table = Get("/api/v1/devices?format=text").body;
+  EXPECT_NE(table.find("  no data path: create_cq: ENOMEM\n"), std::string::npos) << table;
+  EXPECT_NE(table.find("  no such file; no data path: alloc_pd: EIO\n"), std::string::npos)
+      << table;
+  node_.Change(first_, [](DeviceSnapshot& device) { device.data_path = {}; });
+  EXPECT_EQ(GetJson("/api/v1/devices/mlx5_0")["data_path"],
+            Json::parse(R"({"mode":"on-demand","ready":null,"reason":null})"));
 }
 
 TEST_F(ReadRoutes, TablesTakeAnyScriptButNothingThatSteersATerminal) {

@@ -13,6 +13,7 @@ nicmon_http_test(http_routes_test ${CMAKE_CURRENT_SOURCE_DIR}/http/access_test.c
                  ${CMAKE_CURRENT_SOURCE_DIR}/http/history_routes_test.cc
                  ${CMAKE_CURRENT_SOURCE_DIR}/http/hold_routes_test.cc
                  ${CMAKE_CURRENT_SOURCE_DIR}/http/operator_routes_test.cc
+                 ${CMAKE_CURRENT_SOURCE_DIR}/http/probe_route_test.cc
                  ${CMAKE_CURRENT_SOURCE_DIR}/http/read_routes_test.cc
                  ${CMAKE_CURRENT_SOURCE_DIR}/http/read_views_test.cc
                  ${CMAKE_CURRENT_SOURCE_DIR}/http/simulator_route_test.cc
