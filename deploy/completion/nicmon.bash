@@ -67,7 +67,7 @@ _nicmon_ctl() {
     words=$(_nicmon_rows "$program" ctl | grep -v '^-')
   else
     case $command in
-      ports | pause | resume | accept-speed | forget) words=$(_nicmon_first_column "${ask[@]}" ports) ;;
+      ports | probe | pause | resume | accept-speed | forget) words=$(_nicmon_first_column "${ask[@]}" ports) ;;
       requery) words=$(_nicmon_first_column "${ask[@]}" ports; _nicmon_first_column "${ask[@]}" devices) ;;
       delete-hold) words=$(_nicmon_first_column "${ask[@]}" holds) ;;
       log-level) words='debug info warning error' ;;

@@ -51,6 +51,7 @@ constexpr CommandRow kCommands[] = {
     {"holds", Target::kNone, "", "", "what is held, by whom, why, until when", Holds},
     {"events", Target::kNone, "limit since before device port type", "", "what happened, newest first", Events},
     {"requery", Target::kDeviceOrPort, "", "", "ask the hardware now; 1 unless it serves", Requery},
+    {"probe", Target::kPort, "", "", "send data through the port to itself, step by step; 1 when a step fails", Probe},
     {"pause", Target::kPort, "reason ttl until by replace", "reason", "take a port out of service; running jobs are not touched", Pause},
     {"resume", Target::kPort, "hold-id by reason", "", "lift the hold of a port", Resume},
     {"release", Target::kMaybeDevice, "all reason ttl by", "reason", "close a device for driver work (1h unless told); 1 while it is not closed", Release},

@@ -16,6 +16,7 @@ int Health(Client& client, const Invocation& invocation);
 
 // commands_operate.cc
 int Requery(Client& client, const Invocation& invocation);
+int Probe(Client& client, const Invocation& invocation);
 int Pause(Client& client, const Invocation& invocation);
 int Resume(Client& client, const Invocation& invocation);
 int Release(Client& client, const Invocation& invocation);

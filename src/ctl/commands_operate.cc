@@ -2,6 +2,8 @@
 #include <pwd.h>
 #include <unistd.h>
 
+#include <array>
+#include <charconv>
 #include <cstdlib>
 
 #include "ctl/client.h"
@@ -71,7 +73,8 @@ int FinishRelease(const Invocation& invocation, const Answer& answer, std::strin
       replaced += device.device + ": replaced the release" + HoldText(*device.replaced) + "\n";
     }
     if (device.status == "pending") {
-      rows.back().emplace_back("hangs in a call: it follows when that returns, see devices");
+      rows.back().emplace_back(
+          "hangs in a call, or a probe of it does: it follows when that returns");
     } else if (!reply->until.empty()) {
       rows.back().push_back("until " + reply->until);
     }
@@ -81,6 +84,28 @@ int FinishRelease(const Invocation& invocation, const Answer& answer, std::strin
     return FinishRaw(answer, exit_code);
   }
   return Finish((rows.empty() ? "no devices\n" : AlignedTable(rows)) + replaced, exit_code);
+}
+
+/// To the microsecond, as the reply has it.
+std::string MillisecondsText(double milliseconds) {
+  std::array<char, 64> buffer;
+  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), milliseconds,
+                                 std::chars_format::fixed, 3);
+  return {buffer.data(), end.ptr};
+}
+
+/// "mlx5_0/1 ok in 1.234 ms over GID 3 (RoCE v2, eth0)", or where it failed, why, what to do.
+std::string ProbeLine(const ProbeReply& reply) {
+  const std::string port = reply.device + "/" + reply.port;
+  if (!reply.ok()) {
+    return port + " failed at " + reply.failed_step + ": " + reply.error +
+           (reply.hint.empty() ? "" : "; " + reply.hint);
+  }
+  const std::string netdev = reply.gid_netdev.empty() ? "" : ", " + reply.gid_netdev;
+  return port + " ok in " + MillisecondsText(reply.duration_ms) + " ms" +
+         (reply.gid_index.empty()
+              ? ""
+              : " over GID " + reply.gid_index + " (" + reply.gid_type + netdev + ")");
 }
 
 /// "mlx5_0/1 serves", or why it does not; empty when nicmon does not say.
@@ -119,6 +144,33 @@ int Requery(Client& client, const Invocation& invocation) {
   }
   return invocation.Has("json") ? FinishRaw(answer, exit_code)
                                 : Finish(AlignedTable(rows), exit_code);
+}
+
+int Probe(Client& client, const Invocation& invocation) {
+  const Answer answer = client.Post(PortPath(invocation.target, "probe"));
+  if (!answer.ok()) {
+    return Fail(answer);
+  }
+  const auto reply = ParseProbe(answer.body);
+  if (!reply) {
+    return FailUnknown();
+  }
+  const int exit_code = reply->ok() ? kYes : kNo;
+  if (invocation.Has("json")) {
+    return FinishRaw(answer, exit_code);
+  }
+  std::vector<std::vector<std::string>> rows = {{"STEP", "MS"}};
+  for (const auto& [name, duration_ms] : reply->steps) {
+    rows.push_back({name, MillisecondsText(duration_ms)});
+    if (name == reply->failed_step) {
+      rows.back().emplace_back("FAILED");
+    }
+  }
+  std::string events;
+  for (const std::string& event : reply->events) {
+    events += "the device reported " + event + "\n";
+  }
+  return Finish(AlignedTable(rows) + events + ProbeLine(*reply) + "\n", exit_code);
 }
 
 int Pause(Client& client, const Invocation& invocation) {

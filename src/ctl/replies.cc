@@ -26,12 +26,15 @@ const Json& Member(const Json& json, const char* key) {
 }
 
 /// A text or number as one line fit for a terminal.
-std::string Str(const Json& json, const char* key) {
-  const Json& value = Member(json, key);
+std::string Line(const Json& value) {
   if (value.is_string()) {
     return CleanLine(value.get_ref<const std::string&>());
   }
   return value.is_number() ? value.dump() : "";
+}
+
+std::string Str(const Json& json, const char* key) {
+  return Line(Member(json, key));
 }
 
 bool Bool(const Json& json, const char* key) {
@@ -128,6 +131,34 @@ std::optional<RequeryReply> ParseRequery(std::string_view body) {
   }
   for (const Json& port : list) {
     reply.ports.push_back(RequeriedPort(port));
+  }
+  return reply;
+}
+
+std::optional<ProbeReply> ParseProbe(std::string_view body) {
+  const Json json = Parse(body);
+  const Json& steps = Member(json, "steps");
+  if (!steps.is_array()) {
+    return std::nullopt;
+  }
+  const Json& gid = Member(json, "gid");
+  ProbeReply reply{Str(json, "device"),
+                   Str(json, "port"),
+                   Str(json, "result"),
+                   Str(json, "failed_step"),
+                   Str(json, "error"),
+                   Str(json, "hint"),
+                   Str(gid, "index"),
+                   Str(gid, "type"),
+                   Str(gid, "netdev"),
+                   Number(json, "duration_ms").value_or(0),
+                   {},
+                   {}};
+  for (const Json& step : steps) {
+    reply.steps.push_back({Str(step, "step"), Number(step, "duration_ms").value_or(0)});
+  }
+  for (const Json& event : Member(json, "events")) {
+    reply.events.push_back(Line(event));
   }
   return reply;
 }

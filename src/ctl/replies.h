@@ -48,6 +48,21 @@ struct RequeryReply {
 /// Of one port or of a whole device.
 std::optional<RequeryReply> ParseRequery(std::string_view body);
 
+struct ProbeReply {
+  struct Step {
+    std::string name;
+    double duration_ms = 0;
+  };
+  std::string device, port, result, failed_step, error, hint;
+  std::string gid_index, gid_type, gid_netdev;  // of the GID in use; empty: none, or not told
+  double duration_ms = 0;
+  std::vector<Step> steps;          // as far as it came
+  std::vector<std::string> events;  // what the hardware said meanwhile
+
+  bool ok() const { return result == "ok"; }
+};
+std::optional<ProbeReply> ParseProbe(std::string_view body);
+
 struct ChangeReply {
   bool changed = false;
   std::optional<HoldReply> hold;

@@ -76,7 +76,7 @@ void TellAction(const Call& call, std::string_view action, int status) {
   event.cause = action;
   event.before = audit.held_by;
   event.after = status < 400 ? "ok" : "error";
-  event.note = audit.reason;
+  event.note = audit.found.empty() ? audit.reason : audit.found;
   event.by = by != nullptr ? *by : "";
   event.who = call.who;
   event.hold = audit.hold;

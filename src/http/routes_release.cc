@@ -32,7 +32,7 @@ bool Arrived(const Backend& backend, const DeviceView& device, bool released) {
   if (released) {
     // Of what is absent the monitor has no handle, and the release keeps it from being opened.
     const bool closed = status == DeviceStatus::kReleased || status == DeviceStatus::kAbsent;
-    return closed && !(backend.probing && backend.probing(device.data->id));
+    return closed && !backend.probing(device.data->id);
   }
   return status != DeviceStatus::kReleased && status != DeviceStatus::kOpening;
 }

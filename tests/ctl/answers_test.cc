@@ -84,6 +84,46 @@ TEST(CtlEndpoint, AQueryThatFailedIsNoSuccessThoughThePortServes) {
   EXPECT_EQ(failed.out, "a/1  query_failed  EIO\n");
 }
 
+TEST(CtlEndpoint, AProbeIsATableAndALine) {
+  const auto probe = [](const std::string& body) {
+    return AskOneWhoAnswers(Reply("200 OK", body), {"probe", "a/1"});
+  };
+  const CtlResult fine = probe(
+      R"({"device":"a","port":1,"result":"ok","failed_step":null,"error":null,"hint":null,)"
+      R"("gid":{"index":3,"gid":"fe80::1","type":"RoCE v2","netdev":"eth0"},"duration_ms":12.3,)"
+      R"("steps":[{"step":"open","duration_ms":12.0},{"step":"query_port","duration_ms":0.3}],)"
+      R"("events":[]})");
+  EXPECT_EQ(fine.code, 0);
+  EXPECT_EQ(fine.out,
+            "STEP        MS\n"
+            "open        12.000\n"
+            "query_port  0.300\n"
+            "a/1 ok in 12.300 ms over GID 3 (RoCE v2, eth0)\n");
+  const CtlResult failed =
+      probe(R"({"device":"a","port":1,"result":"failed","failed_step":"write","error":"flushed",)"
+            R"("hint":"see dmesg","gid":{"index":0,"gid":"fe80::1","type":"IB","netdev":null},)"
+            R"("duration_ms":9,"steps":[{"step":"open","duration_ms":1},)"
+            R"({"step":"write","duration_ms":8}],"events":["qp_fatal","a\u001b[31m"]})");
+  EXPECT_EQ(failed.code, 1);
+  EXPECT_EQ(failed.out,
+            "STEP   MS\n"
+            "open   1.000\n"
+            "write  8.000  FAILED\n"
+            "the device reported qp_fatal\n"
+            "the device reported a[31m\n"
+            "a/1 failed at write: flushed; see dmesg\n");
+  const std::string without =
+      R"({"device":"a","port":1,"result":"ok","gid":null,"duration_ms":1,"steps":[]})";
+  EXPECT_THAT(probe(without).out, HasSubstr("\na/1 ok in 1.000 ms\n"));
+  EXPECT_EQ(probe(R"({"result":"ok"})").code, 2);
+  const CtlResult busy = AskOneWhoAnswers(
+      Reply("409 Conflict",
+            R"({"error":{"code":"probe_running","message":"another runs","hint":"wait"}})"),
+      {"probe", "a/1"});
+  EXPECT_EQ(busy.code, 1);
+  EXPECT_EQ(busy.err, "nicmon ctl: another runs; wait\n");
+}
+
 TEST(CtlStream, IsPutTogetherWhereverItIsCut) {
   const std::string text = "event: port\nid: 7\ndata: {\"a\":1}\n\n: keep-alive\n\ndata: {}\n\n";
   for (size_t cut = 0; cut <= text.size(); ++cut) {

@@ -142,12 +142,48 @@ TEST(CtlCommands, RequeryTellsWhetherItServes) {
   EXPECT_THAT(failed.out, HasSubstr("query_failed  EIO"));
 }
 
+TEST(CtlCommands, ProbeSendsDataOverThePort) {
+  const Daemon daemon;
+  const CtlResult fine = daemon.Ctl({"probe", "mlx5_0/1"});
+  EXPECT_EQ(fine.code, 0) << fine.out << fine.err;
+  EXPECT_THAT(fine.out, AllOf(StartsWith("STEP        MS\nopen        "), HasSubstr("\nwrite "),
+                              HasSubstr("\ncompare "), HasSubstr("\nmlx5_0/1 ok in "),
+                              HasSubstr(" ms over GID ")));
+  EXPECT_THAT(daemon.Ctl({"probe", "mlx5_0/1", "--json"}).out,
+              StartsWith(R"({"device":"mlx5_0","port":1,"result":"ok","failed_step":null)"));
+  daemon.Simulate(R"({"device":"mlx5_0","fail":{"verb":"reg_mr","errno":"ENOMEM","times":2}})");
+  const CtlResult failed = daemon.Ctl({"probe", "mlx5_0/1"});
+  EXPECT_EQ(failed.code, 1);
+  EXPECT_THAT(failed.out, AllOf(HasSubstr("  FAILED\nmlx5_0/1 failed at reg_mr: reg_mr: ENOMEM"),
+                                HasSubstr("locked memory")));
+  const CtlResult json = daemon.Ctl({"probe", "mlx5_0/1", "--json"});
+  EXPECT_EQ(json.code, 1);
+  EXPECT_THAT(json.out, HasSubstr(R"("result":"failed","failed_step":"reg_mr")"));
+  EXPECT_THAT(daemon.Ctl({"audit"}).out, HasSubstr("  failed at reg_mr: reg_mr: ENOMEM"));
+  ASSERT_EQ(daemon.Ctl({"pause", "mlx5_0/1", "--reason=cable"}).code, 0);
+  EXPECT_EQ(daemon.Ctl({"probe", "mlx5_0/1"}).code, 0) << "before it is resumed";
+}
+
+TEST(CtlCommands, ProbeOfWhatCannotBeProbedSaysWhatToDo) {
+  const Daemon daemon({"--simulate=devices=2", "--data-path=never"});
+  const CtlResult never = daemon.Ctl({"probe", "mlx5_0/1"});
+  EXPECT_EQ(never.code, 1);
+  EXPECT_THAT(never.out, IsEmpty());
+  EXPECT_THAT(never.err, HasSubstr("--data-path=on-demand"));
+  const Daemon other;
+  ASSERT_EQ(other.Ctl({"release", "mlx5_0", "--reason=driver"}).code, 0);
+  const CtlResult released = other.Ctl({"probe", "mlx5_0/1"});
+  EXPECT_EQ(released.code, 1);
+  EXPECT_THAT(released.err, HasSubstr("nicmon ctl reopen mlx5_0"));
+}
+
 TEST(CtlCommands, WrongNamesAreUsage) {
   const Daemon daemon;
   for (const testing::Strings& command :
        std::vector<testing::Strings>{{"ports", "mlx5_9/1"},
                                      {"devices", "mlx5_9"},
                                      {"requery", "mlx5_9"},
+                                     {"probe", "mlx5_9/1"},
                                      {"pause", "mlx5_9/1", "--reason=x"},
                                      {"resume", "mlx5_9/1"},
                                      {"release", "mlx5_9", "--reason=x"},

@@ -72,6 +72,7 @@ TEST(Completion, OffersPortsAndDevicesOfTheNicmonThatRuns) {
   EXPECT_THAT(Complete({"ctl", "requery", "mlx5_1"}, env), ElementsAre("mlx5_1/1", "mlx5_1"));
   EXPECT_THAT(Complete({"ctl", "events", "--device", ""}, env), ElementsAre("mlx5_0", "mlx5_1"));
   EXPECT_THAT(Complete({"ctl", "audit", "--device", ""}, env), ElementsAre("mlx5_0", "mlx5_1"));
+  EXPECT_THAT(Complete({"ctl", "probe", "mlx5_1"}, env), ElementsAre("mlx5_1/1"));
   EXPECT_THAT(Complete({"ctl", "forget", "mlx5_1"}, env), ElementsAre("mlx5_1/1"));
   EXPECT_THAT(Complete({"ctl", "accept-speed", "mlx5_1"}, env), ElementsAre("mlx5_1/1"));
   ASSERT_EQ(daemon.Ctl({"pause", "mlx5_0/1", "--reason=x"}).code, 0);

@@ -25,7 +25,7 @@ using testing::Strings;
 TEST(CtlUsage, ErrorsAreOneLineAndExit2) {
   const std::vector<std::pair<Strings, std::string>> cases = {
       {{}, "which command?"},
-      {{"probe", "mlx5_0/1"}, "unknown command \"probe\", give one of ports, devices"},
+      {{"reset", "mlx5_0/1"}, "unknown command \"reset\", give one of ports, devices"},
       {{"ports", "--bogus"}, "unknown flag \"--bogus\""},
       {{"ports", "mlx5_0"}, "is no port, give DEVICE/PORT"},
       {{"ports", "mlx5_0/1", "mlx5_1/1"}, "unexpected argument \"mlx5_1/1\""},
@@ -40,6 +40,8 @@ TEST(CtlUsage, ErrorsAreOneLineAndExit2) {
       {{"pause", "mlx5_0/1", "--reason=x", "--ttl=1h", "--until=x"}, "--ttl and --until"},
       {{"pause", "mlx5_0/1", "--reason=x", "--replace=no"}, "--replace: it takes no value"},
       {{"requery"}, "which one?"},
+      {{"probe"}, "which one? usage: nicmon ctl probe DEVICE/PORT, such as mlx5_0/1"},
+      {{"probe", "mlx5_0"}, "is no port, give DEVICE/PORT"},
       {{"forget"}, "which one? usage: nicmon ctl forget DEVICE/PORT, such as mlx5_0/1"},
       {{"accept-speed", "mlx5_0"}, "is no port, give DEVICE/PORT"},
       {{"delete-hold"}, "which one? usage: nicmon ctl delete-hold HOLD, such as h"},

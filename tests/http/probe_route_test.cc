@@ -149,7 +149,7 @@ TEST_F(ProbeRoute, AHeldPortMayBeProbed) {
   EXPECT_NE(FindHold(first_, 1), nullptr) << "and stays held";
 }
 
-TEST_F(ProbeRoute, TheLogSaysWhatWasFound) {
+TEST_F(ProbeRoute, LogAndAuditSayWhatWasFound) {
   testing::LogCapture capture;
   Start();
   Comes(Code::kDone, Failed());
@@ -165,6 +165,9 @@ TEST_F(ProbeRoute, TheLogSaysWhatWasFound) {
   EXPECT_NE(actions[0].find(R"(found="failed at reg_mr: ibv_reg_mr: ENOMEM)"), std::string::npos)
       << actions[0];
   EXPECT_NE(actions[1].find(" found=ok status=200"), std::string::npos) << actions[1];
+  ASSERT_EQ(node_.recorded.size(), 2U);
+  EXPECT_EQ(node_.recorded[0].cause, "probe");
+  EXPECT_EQ(node_.recorded[0].note, "failed at reg_mr: " + Failed().error);
 }
 
 // Release: "released" says that no handle of ours is left.
