@@ -5,6 +5,7 @@
 . /test/cases_device.sh
 . /test/cases_node.sh
 . /test/cases_counters.sh
+. /test/cases_probe.sh
 
 run_case() {
   CASE=$1
