@@ -5,7 +5,7 @@ probe() {
   post "/api/v1/ports/$1/1/probe"
   equal "status of the probe" 200 "$STATUS"
 }
-descriptors() { ls "/proc/$PID/fd" | wc -l; }
+descriptors() { find "/proc/$PID/fd" -type l | wc -l; }
 not_up() { port_has "$1" '"up":false'; }
 
 case_probe() {
@@ -40,8 +40,8 @@ case_probe_without_locked_memory() {
   printf '#!/usr/bin/busybox sh\nulimit -l 0\nexec "$@"\n' >/tmp/nicmon.limited
   mkdir -p /run/nicmon
   chown 1000:1000 /run/nicmon
-  start_nicmon setpriv --reuid 1000 --regid 1000 --clear-groups /usr/bin/busybox sh /tmp/nicmon.limited -- \
-    --state-dir none
+  # shellcheck disable=SC2046  # words of a command
+  start_nicmon $(as_user) /usr/bin/busybox sh /tmp/nicmon.limited -- --state-dir none
   wait_for 5 "it serves" is_serving rxe_v0
   probe rxe_v0
   equal "result" failed "$(post_field result)"
