@@ -29,7 +29,15 @@ TEST_F(SimVerbsTest, CountsEveryKindOfObjectHeld) {
     const ChannelHandle channel = CreateChannel(verbs_, context.get(), &error);
     const CqHandle first = CreateCq(verbs_, context.get(), 16, channel.get(), 0, &error);
     const CqHandle second = CreateCq(verbs_, context.get(), 16, channel.get(), 1, &error);
-    EXPECT_EQ(rnic_.Held(), (SimHeld{1, 1, 1, 1, 2, 0, 0}));
+    char memory[64];
+    const MrHandle mr = RegisterMr(verbs_, pd.get(), memory, sizeof(memory), 0, &error);
+    ibv_qp_init_attr attributes{};
+    attributes.qp_type = IBV_QPT_RC;
+    attributes.send_cq = attributes.recv_cq = first.get();
+    const QpHandle qp = CreateQp(verbs_, pd.get(), attributes, &error);
+    EXPECT_EQ(rnic_.Held(), (SimHeld{1, 1, 1, 1, 2, 1, 1, 0, 0}));
+    EXPECT_EQ(verbs_->dealloc_pd(pd.get()), EBUSY);
+    EXPECT_EQ(verbs_->destroy_cq(first.get()), EBUSY);
   }
   EXPECT_EQ(rnic_.Held(), SimHeld{});
 }

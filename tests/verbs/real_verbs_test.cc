@@ -39,7 +39,10 @@ TEST(RealVerbsTest, FillsTheWholeTableWhereTheLibraryIs) {
               verbs->close_device && verbs->query_device && verbs->query_port && verbs->query_gid &&
               verbs->query_gid_table && verbs->get_async_event && verbs->ack_async_event &&
               verbs->alloc_pd && verbs->dealloc_pd && verbs->create_comp_channel &&
-              verbs->destroy_comp_channel && verbs->create_cq && verbs->destroy_cq);
+              verbs->destroy_comp_channel && verbs->create_cq && verbs->destroy_cq &&
+              verbs->reg_mr && verbs->dereg_mr && verbs->create_qp && verbs->destroy_qp &&
+              verbs->modify_qp && verbs->post_send && verbs->req_notify_cq && verbs->get_cq_event &&
+              verbs->poll_cq);
   // The speed verb came with rdma-core 62; a version that is not known says nothing.
   const double version = std::atof(verbs->library_version.c_str());
   if (version > 0) {
