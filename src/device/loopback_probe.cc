@@ -1,5 +1,7 @@
 #include "nicmon/device/loopback_probe.h"
 
+#include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <optional>
@@ -62,6 +64,12 @@ Fault BadCompletion(int status) {
   return fault;
 }
 
+/// Tells one probe's request from another's on the same queue.
+uint64_t NextRequest() {
+  static std::atomic<uint64_t> last{0};
+  return ++last;
+}
+
 /// One probe. The members are released in reverse: the queue pair before the memory that it uses.
 class Loopback {
  public:
@@ -101,6 +109,7 @@ class Loopback {
   const uint32_t port_;
   const GidNetdev& netdev_;
   const Duration patience_;
+  const uint64_t request_ = NextRequest();
   ProbeResult result_;
   PortAttributes attributes_;
   const std::unique_ptr<Page> page_;
@@ -271,6 +280,7 @@ Outcome Loopback::Post() {
   ibv_send_wr request{};
   request.sg_list = &from;
   request.num_sge = 1;
+  request.wr_id = request_;
   request.opcode = IBV_WR_RDMA_WRITE;
   request.send_flags = IBV_SEND_SIGNALED;
   request.wr.rdma.remote_addr = reinterpret_cast<uint64_t>(page_->arrived);
@@ -286,6 +296,9 @@ Outcome Loopback::AwaitCompletion() {
   for (;;) {
     ibv_wc completion{};
     const int error = api_->poll_cq(context_.data_cq(0), &completion);
+    if (error == 0 && completion.wr_id != request_) {
+      continue;  // of an earlier probe, which had given up on it; the queue outlives its queue pair
+    }
     if (error == 0) {
       return completion.status == IBV_WC_SUCCESS ? Outcome() : BadCompletion(completion.status);
     }

@@ -155,6 +155,24 @@ TEST_F(LoopbackProbeTest, ACompletionThatDoesNotComeIsWaitedForSoLong) {
   EXPECT_EQ(sim_.Held(), SimHeld{});
 }
 
+/// Nothing promises that a completion goes from the queue with its queue pair.
+TEST_F(LoopbackProbeTest, ACompletionThatComesTooLateIsNotTheNextProbes) {
+  const auto real = api_;
+  auto wrapped = std::make_shared<VerbsApi>(*real);
+  bool late = true;
+  wrapped->poll_cq = [&](ibv_cq* cq, ibv_wc* out) {
+    return late ? EAGAIN : real->poll_cq(cq, out);
+  };
+  api_ = wrapped;
+  const auto path = Build();
+  EXPECT_EQ(Probe(*path, 1, milliseconds(30)).failed, ProbeStep::kWrite);
+  late = false;
+  ASSERT_EQ(sim_.SetLoopback("a0", SimLoopback::kSwallows), "");
+  EXPECT_EQ(Probe(*path, 1, milliseconds(30)).failed, ProbeStep::kWrite);
+  ASSERT_EQ(sim_.SetLoopback("a0", SimLoopback::kWorks), "");
+  EXPECT_TRUE(Probe(*path).ok());
+}
+
 /// The channel, not a look at the queue over and over, tells of a completion that takes its time.
 TEST_F(LoopbackProbeTest, ALateCompletionIsToldByTheChannel) {
   std::thread late;
