@@ -115,7 +115,9 @@ void DeviceProber::Tick(SteadyTime now) {
                  {{"device", about.device}, {"reason", note}, {"again", "every 30 s"}});
   }
   state.note = note;
-  state.kept = std::move(path);
+  if (state.kept == nullptr) {  // else a probe has left its own meanwhile, and ours is closed
+    state.kept = std::move(path);
+  }
 }
 
 DataPathStatus DeviceProber::status() const {
@@ -195,9 +197,9 @@ void DeviceProber::State::GiveBack(const Target& about, std::unique_ptr<DataPath
     return;
   }
   note = std::move(why_none);
-  if (path != nullptr) {
+  if (path != nullptr && kept == nullptr) {
     kept = std::move(path);
-  } else {
+  } else if (kept == nullptr) {
     next_build = {};  // with the next tick
   }
 }

@@ -69,7 +69,7 @@ TEST(Process, HelpVersionAndCheckConfig) {
 TEST(Process, UsageErrorsExitWith2AndOneLine) {
   const TempDir dir;
   const std::string file = dir.Write("f", "bogus = 1\n");
-  for (const std::string flag : {"--bogus", "--tick=0s", "--data-path=never"}) {
+  for (const std::string flag : {"--bogus", "--tick=0s", "--data-path=sometimes"}) {
     Child child(Program({flag}));
     EXPECT_EQ(child.Wait(kLong), 2) << flag;
     EXPECT_THAT(child.Output(), StartsWith("nicmon: "));

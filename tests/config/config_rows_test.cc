@@ -65,6 +65,7 @@ class ConfigRows : public ::testing::TestWithParam<FlagText> {
         {"counters-interval", {{"1s", "1h", "15s"}, {"0s", "999ms", "61m", "-15s", "15"}}},
         {"settle", {{"0s", "1d", "2m"}, {"-1s", "25h", "0", "2w", "99999999999999d"}}},
         {"state-dir", {{"/x/not/yet/there", "none", dir_.path()}, {a}}},
+        {"data-path", {{"always", "never", "on-demand"}, {"sometimes", "Always"}}},
         {"metrics-profile", {{"minimal", "full", "standard"}, {"all", "Full"}}},
         {"node-name",
          {{"n1", "n2", "n\xc3\xb6"}, {"a\nb", "\xff", "a\"b", " n", " ", std::string(254, 'x')}}},
@@ -160,8 +161,8 @@ TEST_P(ConfigRows, TheDefaultOfTheTableIsThatOfTheStruct) {
   const auto fields = [](const Config& c) {
     return std::tie(c.listen_host, c.listen_port, c.admin_socket, c.admin_allow_plaintext,
                     c.all_functions, c.expect_ports, c.expect_ports_auto, c.tick,
-                    c.counters_interval, c.settle, c.metrics_profile, c.log_level, c.log_format,
-                    c.simulate_force);
+                    c.counters_interval, c.settle, c.data_path, c.metrics_profile, c.log_level,
+                    c.log_format, c.simulate_force);
   };
   EXPECT_TRUE(fields(without) == fields(with));
 }
