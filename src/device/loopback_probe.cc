@@ -27,11 +27,6 @@ constexpr uint8_t kRetries = 3;
 constexpr uint8_t kMinRnrTimer = 12;  // 0.64 ms
 constexpr uint8_t kHopLimit = 64;
 
-constexpr const char* kMemlockHint =
-    "allow more locked memory: ulimit -l, LimitMEMLOCK= of a systemd unit, the memlock limit of "
-    "the "
-    "container runtime";
-
 /// What ends a probe.
 struct Fault {
   std::string error;
@@ -101,6 +96,7 @@ class Loopback {
   Outcome AwaitCompletion();
   /// Takes what has come besides the completion.
   Outcome TakeEvents(std::span<const Epoll::Ready> ready);
+  void Note(const AsyncEvent& event);
   bool ethernet() const { return attributes_.link_layer == IBV_LINK_LAYER_ETHERNET; }
 
   const std::shared_ptr<const VerbsApi> api_;
@@ -157,8 +153,8 @@ Outcome Loopback::QueryPort() {
     return Refused("query_port", error);
   }
   if (attributes_.state != IBV_PORT_ACTIVE) {
-    return Fault{"the port is not ACTIVE",
-                 "nothing can be sent until it is: nicmon ctl ports has its state"};
+    return Fault{"the port is not active but " + std::string(PortStateName(attributes_.state)),
+                 "nothing can be sent until it is"};
   }
   return {};
 }
@@ -171,6 +167,11 @@ Outcome Loopback::ChoosePortGid() {
   if (!choice.gid) {
     return Fault{choice.Note(),
                  "RoCE needs a GID: give the port's netdev an address and set it up"};
+  }
+  if (choice.gid->index > UINT8_MAX) {
+    return Fault{"GID index " + std::to_string(choice.gid->index) +
+                     " is beyond what a queue pair can be told (255)",
+                 "remove addresses that the netdev does not need"};
   }
   result_.gid = std::move(choice.gid);
   return {};
@@ -185,7 +186,7 @@ Outcome Loopback::RegisterMemory() {
   memory_ = RegisterMr(api_, context_.pd(), page_.get(), sizeof(Page),
                        IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE, &error);
   if (!memory_) {
-    return Refused("reg_mr", error, MeansMemlock(error) ? kMemlockHint : "");
+    return Refused("reg_mr", error, MeansMemlock(error) ? MemlockHint() : "");
   }
   return {};
 }
@@ -208,7 +209,7 @@ Outcome Loopback::CreateQueuePair() {
   return Refused("create_qp", error,
                  error == EOPNOTSUPP || error == ENOSYS
                      ? "the device has no reliable connections (as EFA has none), a probe needs one"
-                 : MeansMemlock(error) ? kMemlockHint
+                 : MeansMemlock(error) ? MemlockHint()
                                        : "");
 }
 
@@ -320,6 +321,13 @@ Outcome Loopback::AwaitCompletion() {
   }
 }
 
+void Loopback::Note(const AsyncEvent& event) {
+  const EventType* type = FindEventType(event.type);
+  if (type != nullptr && type->scope != EventScope::kPort) {
+    result_.events.emplace_back(type->name);
+  }
+}
+
 Outcome Loopback::TakeEvents(std::span<const Epoll::Ready> ready) {
   for (const Epoll::Ready& each : ready) {
     if (each.id == context_.channel_watch(0)) {
@@ -330,13 +338,11 @@ Outcome Loopback::TakeEvents(std::span<const Epoll::Ready> ready) {
         return Refused("req_notify_cq", error);
       }
     } else if (each.id == context_.async_watch()) {
-      const DrainResult drained =
-          DrainEvents(*api_, context_.context(), kEventBudget, [this](const AsyncEvent& event) {
-            const EventType* type = FindEventType(event.type);
-            if (type != nullptr && type->scope != EventScope::kPort) {
-              result_.events.emplace_back(type->name);
-            }
-          });
+      DrainResult drained;
+      do {
+        drained = DrainEvents(*api_, context_.context(), kEventBudget,
+                              [this](const AsyncEvent& event) { Note(event); });
+      } while (drained.more);
       if (drained.device_fatal) {
         return Fault{"DEVICE_FATAL came while the probe waited", ""};
       }
@@ -359,42 +365,7 @@ Outcome Loopback::Compare() {
   return {};
 }
 
-AcquireOptions ForProbe(AcquireOptions options) {
-  options.port = 0;
-  options.need_data_path = true;
-  options.need_gid = false;
-  options.notification_cqs = 0;
-  return options;
-}
-
 }  // namespace
-
-std::string AcquireHint(const AcquireError& error) {
-  const int code = error.error();
-  if (error.step() == AcquireStep::kOpen && (code == EACCES || code == EPERM || code == ENOENT)) {
-    return "allow read and write on the device node (device cgroup, owner or mode)";
-  }
-  if (code == EAGAIN || code == ENOSPC) {
-    return "allow one more hca_handle and a few hca_object (rdma cgroup)";
-  }
-  return code == ENOMEM ? kMemlockHint : "";
-}
-
-DataPath::DataPath(std::shared_ptr<const VerbsApi> api, AcquireOptions options)
-    : api_(std::move(api)), context_(api_, epoll_, ForProbe(std::move(options))) {}
-
-bool DataPath::Drain() {
-  while (api_->get_cq_event(context_.channel(0)) == 0) {
-  }
-  bool usable = true;
-  DrainResult drained;
-  do {
-    drained = DrainEvents(*api_, context_.context(), kEventBudget, [&](const AsyncEvent& event) {
-      usable = usable && event.type != IBV_EVENT_CQ_ERR;
-    });
-  } while (drained.more);
-  return usable && !drained.device_fatal && drained.error == 0;
-}
 
 ProbeResult ProbeLoopback(DataPath& path, uint32_t port, const GidNetdev& netdev,
                           Duration patience) {

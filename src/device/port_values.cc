@@ -18,4 +18,17 @@ std::string_view SpeedSourceName(SpeedSource source) {
   return "";
 }
 
+std::string_view PortStateName(int state) {
+  constexpr std::array<std::string_view, 6> kNames = {"nop",   "down",   "init",
+                                                      "armed", "active", "active_defer"};
+  return state >= 0 && state < static_cast<int>(kNames.size()) ? kNames[state] : "unknown";
+}
+
+std::string_view PhysicalStateName(int state) {
+  constexpr std::array<std::string_view, 8> kNames = {"unknown",        "sleep",    "polling",
+                                                      "disabled",       "training", "link_up",
+                                                      "error_recovery", "phy_test"};
+  return state >= 0 && state < static_cast<int>(kNames.size()) ? kNames[state] : "unknown";
+}
+
 }  // namespace nicmon

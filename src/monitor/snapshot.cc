@@ -22,19 +22,6 @@ std::string_view DeviceStatusName(DeviceStatus status) {
   return "";
 }
 
-std::string_view PortStateName(int state) {
-  constexpr std::array<std::string_view, 6> kNames = {"nop",   "down",   "init",
-                                                      "armed", "active", "active_defer"};
-  return state >= 0 && state < static_cast<int>(kNames.size()) ? kNames[state] : "unknown";
-}
-
-std::string_view PhysicalStateName(int state) {
-  constexpr std::array<std::string_view, 8> kNames = {"unknown",        "sleep",    "polling",
-                                                      "disabled",       "training", "link_up",
-                                                      "error_recovery", "phy_test"};
-  return state >= 0 && state < static_cast<int>(kNames.size()) ? kNames[state] : "unknown";
-}
-
 std::string GidText(const Gid& gid) {
   std::string text;
   for (size_t i = 0; i < gid.bytes.size(); i += 2) {

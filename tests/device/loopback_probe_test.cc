@@ -112,7 +112,7 @@ TEST_F(LoopbackProbeTest, APortThatIsNotActiveIsNotTried) {
   SetState(IBV_PORT_INIT);
   const ProbeResult result = Probe();
   EXPECT_EQ(result.failed, ProbeStep::kQueryPort);
-  EXPECT_THAT(result.error, HasSubstr("not ACTIVE"));
+  EXPECT_THAT(result.error, HasSubstr("not active but init"));
   EXPECT_EQ(sim_.Calls("reg_mr"), 0U);
 }
 
@@ -122,6 +122,26 @@ TEST_F(LoopbackProbeTest, RoceWithoutAGidIsNotTried) {
   EXPECT_EQ(result.failed, ProbeStep::kGid);
   EXPECT_FALSE(result.error.empty());
   EXPECT_THAT(result.hint, HasSubstr("address"));
+}
+
+TEST_F(LoopbackProbeTest, AGidThatAQueuePairCannotBeToldIsNotCutShort) {
+  auto wrapped = std::make_shared<VerbsApi>(*api_);
+  wrapped->query_gid_table = [this](ibv_context* context, size_t max, std::vector<GidEntry>* out) {
+    const int error = sim_.verbs()->query_gid_table(context, max, out);
+    for (GidEntry& entry : *out) {
+      entry.index += 256;
+    }
+    return error;
+  };
+  wrapped->query_port = [this](ibv_context* context, uint32_t port, PortAttributes* out) {
+    const int error = sim_.verbs()->query_port(context, port, out);
+    out->gid_table_length = 1024;
+    return error;
+  };
+  api_ = wrapped;
+  const ProbeResult result = Probe();
+  EXPECT_EQ(result.failed, ProbeStep::kGid);
+  EXPECT_THAT(result.error, HasSubstr("255"));
 }
 
 TEST_F(LoopbackProbeTest, APortThatGoesDownMeanwhileEndsWithTheRetries) {
@@ -201,6 +221,7 @@ TEST_F(LoopbackProbeTest, EventsMeanwhileAreNamedAndAFatalOneEndsIt) {
   Command([](SimCommand& command) {
     command.port = 1;
     command.event = IBV_EVENT_GID_CHANGE;  // a port's: no concern of the probe
+    command.repeat = 3000;
   });
   Command([](SimCommand& command) { command.event = IBV_EVENT_QP_FATAL; });
   Command([](SimCommand& command) {

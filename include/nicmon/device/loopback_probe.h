@@ -33,6 +33,9 @@ class DataPath {
   DeviceContext context_;
 };
 
+/// What to do where RLIMIT_MEMLOCK is in the way.
+std::string MemlockHint();
+
 /// What to do about a data path that cannot be built; empty where nothing can be said.
 std::string AcquireHint(const AcquireError& error);
 

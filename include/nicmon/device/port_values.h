@@ -9,6 +9,11 @@
 // snapshot stays free of it too.
 namespace nicmon {
 
+/// Kernel numbers (ibv_port_state), "nop" "down" "init" "armed" "active" "active_defer".
+std::string_view PortStateName(int state);
+/// 1 "sleep" … 5 "link_up" … anything else "unknown".
+std::string_view PhysicalStateName(int state);
+
 /// Where an effective speed comes from.
 enum class SpeedSource {
   kVerb,     // ibv_query_port_speed, aware of LAG

@@ -25,11 +25,6 @@ using DeviceId = uint32_t;
 enum class DeviceStatus { kOpening, kOpen, kAbsent, kDenied, kFatal, kReleased };
 std::string_view DeviceStatusName(DeviceStatus status);
 
-/// Kernel numbers (ibv_port_state), "nop" "down" "init" "armed" "active" "active_defer".
-std::string_view PortStateName(int state);
-/// 1 "sleep" … 5 "link_up" … anything else "unknown".
-std::string_view PhysicalStateName(int state);
-
 inline constexpr int kStateDown = 1;
 inline constexpr int kStateActive = 4;
 inline constexpr int kPhysicalLinkUp = 5;
