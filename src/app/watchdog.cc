@@ -54,6 +54,21 @@ void Watchdog::EndHolds(WallTime now) {
     Record(std::move(event));
     poke_(hold.port.first);
   }
+  for (const EndedRelease& ended : holds_->TakeEndedReleases()) {
+    log::Info("release has ended", {{"device", ended.device},
+                                    {"reason", ended.release.reason},
+                                    {"by", ended.release.by},
+                                    {"cause", ended.rebooted ? "reboot" : "expired"}});
+    Transition event;
+    event.time = now;
+    event.type = TransitionType::kHold;
+    event.device = ended.device;
+    event.cause = ended.rebooted ? "reboot" : "expired";
+    event.before = "released by " + ended.release.by;
+    event.note = ended.release.reason;
+    event.until = Rfc3339(ended.release.until);
+    Record(std::move(event));
+  }
 }
 
 void Watchdog::RecordOrphans(const HoldsSnapshot& holds, WallTime now) {

@@ -1,6 +1,7 @@
 #include "nicmon/monitor/holds.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "holds_binding.h"
 #include "holds_text.h"
@@ -47,18 +48,24 @@ void LogBindings(const HoldsSnapshot& before, const HoldsSnapshot& after) {
   }
 }
 
-/// Ends the holds and the release whose time is over; the holds go to `ended`. Whether there were
-/// any.
-bool EndWhatHasRunOut(KeptDevice& kept, WallTime now, std::vector<Hold>& ended) {
+/// What a look at the clock has ended.
+struct Ended {
+  std::vector<Hold> holds;
+  std::vector<EndedRelease> releases;
+};
+
+/// Ends the holds and the release whose time is over. Whether there were any.
+bool EndWhatHasRunOut(KeptDevice& kept, WallTime now, Ended& ended) {
   bool any = false;
   for (auto& [number, port] : kept.ports) {
     if (port.hold && port.hold->until && now >= *port.hold->until) {
-      ended.push_back(*port.hold);
+      ended.holds.push_back(*port.hold);
       port.hold.reset();
       any = true;
     }
   }
   if (kept.release && now >= kept.release->until) {
+    ended.releases.push_back({kept.name, *kept.release});
     kept.release.reset();
     any = true;
   }
@@ -99,7 +106,7 @@ void Holds::Load() {
   for (auto& [number, kept] : read.state.kept) {
     const std::string& boot = kept.release ? kept.release->boot_id : home_.boot_id;
     if (boot != home_.boot_id && !boot.empty() && !home_.boot_id.empty()) {
-      log::Info("release has ended with the reboot", {{"device", kept.name}});
+      ended_releases_.push_back({kept.name, *kept.release, true});
       kept.release.reset();
       ++generation_;
     }
@@ -170,7 +177,7 @@ void Holds::ForgetDevice(DeviceId device) {
 
 std::vector<Hold> Holds::Expire() {
   const WallTime now = clock_.wall();
-  std::vector<Hold> ended;
+  Ended ended;
   std::vector<KeptDevice> given_up;
   const auto sweep = [&](HoldsSnapshot& state, bool give_up_too) {
     bool swept = false;
@@ -191,9 +198,9 @@ std::vector<Hold> Holds::Expire() {
   };
   HoldsSnapshot trial = *published_.load();
   if (!sweep(trial, true)) {
-    return ended;
+    return {};
   }
-  ended.clear();
+  ended = {};
   given_up.clear();
   // An effect that is being written may be about an entry: that one goes a second later.
   Modify([&](HoldsSnapshot& state) { return sweep(state, !writing_); });
@@ -201,11 +208,18 @@ std::vector<Hold> Holds::Expire() {
     LogHolds(log::Level::kWarning, "orphaned hold is given up after 30 days", kept);
     for (const auto& [number, port] : kept.ports) {
       if (port.hold) {
-        ended.push_back(*port.hold);
+        ended.holds.push_back(*port.hold);
       }
     }
   }
-  return ended;
+  const std::lock_guard lock(mutex_);
+  ended_releases_.insert(ended_releases_.end(), ended.releases.begin(), ended.releases.end());
+  return ended.holds;
+}
+
+std::vector<EndedRelease> Holds::TakeEndedReleases() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(ended_releases_, {});
 }
 
 }  // namespace nicmon

@@ -129,6 +129,25 @@ TEST(Watchdog, EndsHoldsThatHaveRunOutAndPokesTheirDevice) {
                                              hold.id + " reason=\"bad cable\" by=ann"));
 }
 
+TEST(Watchdog, RecordsReleasesThatEndByThemselves) {
+  auto now = std::make_shared<WallTime>(std::chrono::hours(1));
+  Clock clock = Clock::Real();
+  clock.wall = [now] { return *now; };
+  auto holds = std::make_shared<Holds>(clock);
+  holds->SetRelease(7, Release{"upgrade", "ann", *now, *now + std::chrono::seconds(10)});
+  std::vector<Transition> told;
+  Watchdog watchdog(
+      holds, [](DeviceId) {}, [&](Transition event) { told.push_back(std::move(event)); });
+  watchdog.Turn({});
+  EXPECT_THAT(told, IsEmpty());
+  *now += std::chrono::seconds(11);
+  watchdog.Turn({});
+  watchdog.Turn({});
+  ASSERT_EQ(told.size(), 1U);
+  EXPECT_EQ(told[0].type, TransitionType::kHold);
+  EXPECT_EQ(told[0].cause + " " + told[0].before, "expired released by ann");
+}
+
 TEST(Watchdog, RecordsHoldsThatLoseTheirDeviceAndGetItBack) {
   auto now = std::make_shared<WallTime>(std::chrono::hours(1));
   Clock clock = Clock::Real();

@@ -227,6 +227,12 @@ TEST_F(HoldsDurable, AReleaseEndsWithItsTimeReopenOrAReboot) {
   EXPECT_TRUE(released());
   Start("another boot");
   EXPECT_FALSE(released());
+  std::vector<EndedRelease> ended = holds_->TakeEndedReleases();
+  ASSERT_THAT(ended, SizeIs(1));
+  EXPECT_EQ(ended[0].device, "mlx5_0");
+  EXPECT_EQ(ended[0].release.reason, "upgrade");
+  EXPECT_TRUE(ended[0].rebooted);
+  EXPECT_THAT(holds_->TakeEndedReleases(), SizeIs(0));
   ASSERT_TRUE(holds_->Flush());
   Start();
   EXPECT_FALSE(released()) << "it has not come back";
@@ -237,6 +243,9 @@ TEST_F(HoldsDurable, AReleaseEndsWithItsTimeReopenOrAReboot) {
   Start();
   EXPECT_FALSE(released());
   (void)holds_->Expire();
+  ended = holds_->TakeEndedReleases();
+  ASSERT_THAT(ended, SizeIs(1)) << "its time was over while nobody ran";
+  EXPECT_FALSE(ended[0].rebooted);
   ASSERT_TRUE(holds_->Flush());
   EXPECT_THAT(File(), Not(HasSubstr("upgrade")));
 }

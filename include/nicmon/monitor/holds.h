@@ -48,6 +48,13 @@ struct Release {
 
 using Releases = std::map<DeviceId, Release>;
 
+/// A release that ended by itself.
+struct EndedRelease {
+  std::string device;  // its name, as last known
+  Release release;
+  bool rebooted = false;  // else its time was over
+};
+
 /// What is remembered of a port beside its hold.
 struct PortRecord {
   bool required = false;                 // was ACTIVE once under this identity
@@ -197,6 +204,9 @@ class Holds {
   /// Ends what has run out, and orphans of 30 days; returns the holds that ended. Called by main
   /// once a second.
   std::vector<Hold> Expire();
+  /// The releases that have ended by themselves since the last call, those of a restart or a reboot
+  /// with the first. Called by main after Expire().
+  std::vector<EndedRelease> TakeEndedReleases();
 
   /// Writes what has changed without a write of its own, if anything. Waits for the disk. Whether
   /// the disk has everything now.
@@ -231,7 +241,8 @@ class Holds {
   uint64_t generation_ = 0;       // of the state, as far as the file has it
   uint64_t written_ = 0;          // the generation on disk
   std::string write_error_;       // of the last write
-  std::string written_text_;      // what the file has; whoever set writing_ may use it
+  std::vector<EndedRelease> ended_releases_;
+  std::string written_text_;  // what the file has; whoever set writing_ may use it
   Published<HoldsSnapshot> published_;
 };
 
