@@ -53,8 +53,8 @@ Fault BadCompletion(int status) {
   if (status == IBV_WC_RETRY_EXC_ERR) {
     fault.hint =
         "the port did not answer itself: look at its GID and netdev (address, VLAN, firewall), "
-        "then "
-        "at the kernel's log";
+        "then at "
+        "the kernel's log";
   }
   return fault;
 }

@@ -57,6 +57,9 @@ Reply PostProbe(Call& call) {
       return Never();
     case ProbeOutcome::Code::kBusy:
       return Busy(target->name());
+    case ProbeOutcome::Code::kNoThread:
+      return Unavailable("no_thread", "there is no thread for the probe",
+                         "raise the limit of processes: pids.max of the cgroup, ulimit -u");
     case ProbeOutcome::Code::kTimedOut:
       return TimedOut(patience);
     case ProbeOutcome::Code::kStopping:

@@ -238,7 +238,7 @@ ProbeOutcome DeviceProber::Probe(uint32_t port, Duration patience) {
       shared->changed.notify_all();
     }).detach();
   } catch (const std::system_error&) {
-    return {Code::kBusy, {}};  // no thread for it
+    return {Code::kNoThread, {}};
   }
   state.probing = true;
   state.changed.wait_until(lock, deadline, [&] { return call->result || state.stopping; });

@@ -95,6 +95,7 @@ TEST_F(ProbeRoute, WhatGivesNoResultSaysWhatToDo) {
       {Code::kUnknownPort, 404, "unknown_port", "/api/v1/ports"},
       {Code::kNever, 409, "data_path_never", "--data-path=on-demand"},
       {Code::kBusy, 409, "probe_running", "ask again"},
+      {Code::kNoThread, 503, "no_thread", "pids.max"},
       {Code::kTimedOut, 504, "in_progress", "goes on"},
       {Code::kStopping, 503, "stopping", "when it runs"},
   };

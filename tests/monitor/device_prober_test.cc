@@ -84,7 +84,7 @@ TEST_F(ProberTest, AStopAnswersWhoeverWaits) {
     EXPECT_TRUE(sim_.AwaitHanging(1, seconds(30)));
     monitor_->RequestStop();
   });
-  EXPECT_EQ(Probe().code, Code::kStopping);
+  EXPECT_EQ(monitor_->Probe(1, std::chrono::hours(1)).code, Code::kStopping);  // and not in an hour
   stopper.join();
   EXPECT_EQ(Probe().code, Code::kStopping);
 }
@@ -163,6 +163,21 @@ TEST_F(AlwaysTest, OneLentToAProbeThatHangsIsNotKeptForAnotherLife) {
   Tick();
   EXPECT_EQ(sim_.Held().contexts, 2);  // the monitor's and a new one
   EXPECT_TRUE(Probe().result.ok());
+}
+
+TEST_F(AlwaysTest, OneLentBeforeAReleaseIsNotKeptAfterIt) {
+  Hang("create_qp");
+  EXPECT_EQ(monitor_->Probe(1, milliseconds(20)).code, Code::kTimedOut);
+  ReleaseDevice();
+  holds_->ClearRelease(1);
+  Turn();
+  const uint64_t opened = opens();
+  sim_.EndHangs();
+  EXPECT_TRUE(WaitFor([&] { return !monitor_->probing(); }));
+  EXPECT_EQ(sim_.Held().contexts, 1);  // the monitor's: the probe went well, its path went too
+  Tick();
+  EXPECT_EQ(opens(), opened + 1);
+  EXPECT_EQ(status().ready, true);
 }
 
 TEST_F(AlwaysTest, ItsEventsDoNotPileUpAndABrokenOneIsBuiltAnew) {

@@ -21,8 +21,8 @@ class DataPath {
   DataPath(const DataPath&) = delete;
   DataPath& operator=(const DataPath&) = delete;
 
-  /// Reads the async events that have come, which would pile up in the kernel. False when one says,
-  /// or an error, that the path is of no use any more: build another.
+  /// Reads async events that have come, some thousands at most, which would pile up in the kernel.
+  /// False when one says, or an error, that the path is of no use any more: build another.
   bool Drain();
 
  private:

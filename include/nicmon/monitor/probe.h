@@ -12,6 +12,7 @@ struct ProbeOutcome {
     kUnknownPort,  // no such port, or no such device any more
     kNever,        // --data-path=never
     kBusy,         // another probe of this device runs
+    kNoThread,     // the process may have no further one
     kTimedOut,     // it still runs and gives back what it holds when it ends
     kStopping,     // nicmon is
   };
