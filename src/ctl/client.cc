@@ -71,6 +71,16 @@ std::string Problem(const Endpoint& endpoint, httplib::Error error, time_t secon
 
 }  // namespace
 
+Parameters Given(const Invocation& invocation, std::initializer_list<const char*> names) {
+  Parameters parameters;
+  for (const char* name : names) {
+    if (invocation.Has(name)) {
+      parameters.emplace_back(name, invocation.Get(name));
+    }
+  }
+  return parameters;
+}
+
 class Client::Http {
  public:
   explicit Http(const Endpoint& endpoint) : http(MakeHttp(endpoint)) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -12,6 +13,9 @@
 namespace nicmon::ctl {
 
 using Parameters = std::vector<std::pair<std::string, std::string>>;
+
+/// The flags of these names that were given, as the parameters of the same names.
+Parameters Given(const Invocation& invocation, std::initializer_list<const char*> names);
 
 /// What came back from one request.
 struct Answer {

@@ -27,13 +27,8 @@ std::string Asker() {
 }
 
 /// The flags of these names as parameters, and who asks. Over TCP the token says who it is.
-Parameters Given(const Invocation& invocation, std::initializer_list<const char*> names) {
-  Parameters parameters;
-  for (const char* name : names) {
-    if (invocation.Has(name)) {
-      parameters.emplace_back(name, invocation.Get(name));
-    }
-  }
+Parameters Signed(const Invocation& invocation, std::initializer_list<const char*> names) {
+  Parameters parameters = Given(invocation, names);
   const std::string by =
       invocation.Has("by") || invocation.Has("url") ? invocation.Get("by") : Asker();
   if (!by.empty()) {
@@ -174,7 +169,7 @@ int Probe(Client& client, const Invocation& invocation) {
 }
 
 int Pause(Client& client, const Invocation& invocation) {
-  Parameters parameters = Given(invocation, {"reason", "ttl", "until"});
+  Parameters parameters = Signed(invocation, {"reason", "ttl", "until"});
   if (invocation.Has("replace")) {
     parameters.emplace_back("replace", "true");
   }
@@ -199,7 +194,7 @@ int Pause(Client& client, const Invocation& invocation) {
 }
 
 int Resume(Client& client, const Invocation& invocation) {
-  Parameters parameters = Given(invocation, {"reason"});
+  Parameters parameters = Signed(invocation, {"reason"});
   if (invocation.Has("hold-id")) {
     parameters.emplace_back("hold_id", invocation.Get("hold-id"));
   }
@@ -223,19 +218,19 @@ int Resume(Client& client, const Invocation& invocation) {
 int Release(Client& client, const Invocation& invocation) {
   const std::string path =
       invocation.Has("all") ? "/api/v1/release" : DevicePath(invocation.target, "release");
-  return FinishRelease(invocation, client.Post(path, Given(invocation, {"reason", "ttl"})),
+  return FinishRelease(invocation, client.Post(path, Signed(invocation, {"reason", "ttl"})),
                        "released");
 }
 
 int Reopen(Client& client, const Invocation& invocation) {
   const std::string path =
       invocation.Has("all") ? "/api/v1/reopen" : DevicePath(invocation.target, "reopen");
-  return FinishRelease(invocation, client.Post(path, Given(invocation, {"reason"})), "open");
+  return FinishRelease(invocation, client.Post(path, Signed(invocation, {"reason"})), "open");
 }
 
 int AcceptSpeed(Client& client, const Invocation& invocation) {
   const Answer answer =
-      client.Post(PortPath(invocation.target, "accept-speed"), Given(invocation, {"reason"}));
+      client.Post(PortPath(invocation.target, "accept-speed"), Signed(invocation, {"reason"}));
   return Tell(invocation, answer, ParseBaseline, [](const BaselineReply& reply) {
     const bool same = reply.now == reply.before;
     return reply.device + "/" + reply.port + " has " + GbpsText(reply.now) +
@@ -249,7 +244,7 @@ int AcceptSpeed(Client& client, const Invocation& invocation) {
 
 int Forget(Client& client, const Invocation& invocation) {
   const Answer answer =
-      client.Post(PortPath(invocation.target, "forget"), Given(invocation, {"reason"}));
+      client.Post(PortPath(invocation.target, "forget"), Signed(invocation, {"reason"}));
   return Tell(invocation, answer, ParseForget, [](const ForgetReply& reply) {
     const std::string port = reply.device + "/" + reply.port;
     return port + (reply.changed ? " is not required any more" : " was not required") +
@@ -261,7 +256,7 @@ int Forget(Client& client, const Invocation& invocation) {
 
 int DeleteHold(Client& client, const Invocation& invocation) {
   const Answer answer = client.Delete("/api/v1/holds/" + PercentEncode(invocation.target),
-                                      Given(invocation, {"reason"}));
+                                      Signed(invocation, {"reason"}));
   return Tell(invocation, answer, ParseChange, [](const ChangeReply& reply) {
     return reply.hold ? "dropped hold " + HoldText(*reply.hold) + " (" + reply.hold->device + "/" +
                             reply.hold->port + ")\n"

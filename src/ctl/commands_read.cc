@@ -22,17 +22,6 @@ int Show(Client& client, const Invocation& invocation, const std::string& path,
   return invocation.Has("json") ? FinishRaw(answer, kYes) : Finish(answer.body, kYes);
 }
 
-/// The flags of these names, as the parameters of the same names.
-Parameters Given(const Invocation& invocation, std::initializer_list<const char*> names) {
-  Parameters parameters;
-  for (const char* name : names) {
-    if (invocation.Has(name)) {
-      parameters.emplace_back(name, invocation.Get(name));
-    }
-  }
-  return parameters;
-}
-
 std::string OrDash(const std::string& text) {
   return text.empty() ? "-" : text;
 }

@@ -9,8 +9,6 @@
 namespace nicmon::http::json {
 namespace {
 
-using Json = nlohmann::json;
-
 constexpr int kMaxDepth = 8;
 
 /// Depth of nesting, seen before the parser allocates anything.
@@ -37,18 +35,18 @@ bool TooDeep(std::string_view text) {
 
 }  // namespace
 
-std::string Parse(std::string_view text, Json* out) {
+std::string Parse(std::string_view text, Parsed* out) {
   if (TooDeep(text)) {
     return "the JSON is nested too deeply";
   }
   std::string repeated;
   std::vector<std::set<std::string>> keys;
-  const auto watch = [&](int /*depth*/, Json::parse_event_t event, Json& parsed) {
-    if (event == Json::parse_event_t::object_start) {
+  const auto watch = [&](int /*depth*/, Parsed::parse_event_t event, Parsed& parsed) {
+    if (event == Parsed::parse_event_t::object_start) {
       keys.emplace_back();
-    } else if (event == Json::parse_event_t::object_end) {
+    } else if (event == Parsed::parse_event_t::object_end) {
       keys.pop_back();
-    } else if (event == Json::parse_event_t::key) {
+    } else if (event == Parsed::parse_event_t::key) {
       const auto key = parsed.get<std::string>();
       if (!keys.back().insert(key).second) {
         repeated = key;
@@ -56,27 +54,27 @@ std::string Parse(std::string_view text, Json* out) {
     }
     return true;
   };
-  *out = Json::parse(text.begin(), text.end(), watch, /*allow_exceptions=*/false);
+  *out = Parsed::parse(text.begin(), text.end(), watch, /*allow_exceptions=*/false);
   if (out->is_discarded()) {
     return "the body is not valid JSON";
   }
   return repeated.empty() ? "" : "\"" + Printable(repeated) + "\" is given twice";
 }
 
-Reader::Reader(const Json& json, std::string where) : json_(json), where_(std::move(where)) {
+Reader::Reader(const Parsed& json, std::string where) : json_(json), where_(std::move(where)) {
   if (!json.is_object()) {
     Fail("is not an object");
   }
 }
 
-const Json* Reader::Find(const char* key) {
+const Parsed* Reader::Find(const char* key) {
   known_.insert(key);
   const auto found = json_.is_object() ? json_.find(key) : json_.end();
   return json_.is_object() && found != json_.end() && !found->is_null() ? &*found : nullptr;
 }
 
 std::optional<std::string> Reader::String(const char* key) {
-  const Json* value = Find(key);
+  const Parsed* value = Find(key);
   if (value != nullptr && !value->is_string()) {
     Fail(std::string(key) + " wants a string");
     return std::nullopt;
@@ -93,11 +91,12 @@ std::string Reader::RequiredString(const char* key) {
 }
 
 std::optional<uint64_t> Reader::Number(const char* key, uint64_t max) {
-  const Json* value = Find(key);
+  const Parsed* value = Find(key);
   return value != nullptr ? NumberOf(key, *value, max) : std::nullopt;
 }
 
-std::optional<uint64_t> Reader::NumberOf(const std::string& key, const Json& value, uint64_t max) {
+std::optional<uint64_t> Reader::NumberOf(const std::string& key, const Parsed& value,
+                                         uint64_t max) {
   if (!value.is_number_unsigned() || value.get<uint64_t>() > max) {
     Fail(key + " wants a whole number up to " + std::to_string(max));
     return std::nullopt;
@@ -106,7 +105,7 @@ std::optional<uint64_t> Reader::NumberOf(const std::string& key, const Json& val
 }
 
 bool Reader::True(const char* key) {
-  const Json* value = Find(key);
+  const Parsed* value = Find(key);
   if (value != nullptr && !value->is_boolean()) {
     Fail(std::string(key) + " wants true or false");
   }
@@ -130,7 +129,7 @@ std::string Reader::Finish() {
 
 std::string ParseParameters(std::string_view body,
                             std::vector<std::pair<std::string, std::string>>* out) {
-  Json json;
+  Parsed json;
   if (const std::string error = Parse(body, &json); !error.empty()) {
     return error;
   }

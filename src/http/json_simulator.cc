@@ -10,13 +10,11 @@
 namespace nicmon::http::json {
 namespace {
 
-using Json = nlohmann::json;
-
 constexpr size_t kMaxCommands = 1000;
 
 /// A state by its number or its name.
 std::optional<int> State(Reader& reader, const char* key, std::string_view (*name)(int), int last) {
-  const Json* value = reader.Find(key);
+  const Parsed* value = reader.Find(key);
   if (value == nullptr) {
     return std::nullopt;
   }
@@ -34,7 +32,7 @@ std::optional<int> State(Reader& reader, const char* key, std::string_view (*nam
 }
 
 void ReadSpeeds(Reader& set, SimCommand* out) {
-  if (const Json* speed = set.Find("effective_speed_gbps"); speed != nullptr) {
+  if (const Parsed* speed = set.Find("effective_speed_gbps"); speed != nullptr) {
     if (!speed->is_number() || speed->get<double>() < 0 || speed->get<double>() > 1e6) {
       set.Fail("effective_speed_gbps wants a number of Gb/s");
     } else {
@@ -50,12 +48,12 @@ void ReadSpeeds(Reader& set, SimCommand* out) {
   out->active_width = code("active_width");
 }
 
-std::string ReadSet(const Json& json, SimCommand* out) {
+std::string ReadSet(const Parsed& json, SimCommand* out) {
   Reader set(json, "set ");
   out->state = State(set, "state", &PortStateName, 5);
   out->physical_state = State(set, "physical_state", &PhysicalStateName, 7);
   ReadSpeeds(set, out);
-  if (const Json* counters = set.Find("counters"); counters != nullptr) {
+  if (const Parsed* counters = set.Find("counters"); counters != nullptr) {
     if (!counters->is_object()) {
       set.Fail("counters is not an object");
     } else {
@@ -68,11 +66,11 @@ std::string ReadSet(const Json& json, SimCommand* out) {
   return set.Finish();
 }
 
-std::string ReadFail(const Json& json, SimCommand* out) {
+std::string ReadFail(const Parsed& json, SimCommand* out) {
   Reader reader(json, "fail ");
   SimCommand::Fail fail;
   fail.verb = reader.RequiredString("verb");
-  const Json* error = reader.Find("errno");
+  const Parsed* error = reader.Find("errno");
   if (error != nullptr && error->is_string()) {
     const auto number = ErrnoFromName(error->get<std::string>());
     fail.error = number.value_or(0);
@@ -90,11 +88,11 @@ std::string ReadFail(const Json& json, SimCommand* out) {
   return reader.Finish();
 }
 
-std::string ReadHang(const Json& json, SimCommand* out) {
+std::string ReadHang(const Parsed& json, SimCommand* out) {
   Reader reader(json, "hang ");
   SimCommand::Hang hang;
   hang.verb = reader.RequiredString("verb");
-  const Json* seconds = reader.Find("seconds");
+  const Parsed* seconds = reader.Find("seconds");
   if (seconds == nullptr || !seconds->is_number() || seconds->get<double>() < 0 ||
       seconds->get<double>() > 86'400) {
     reader.Fail("seconds wants a number from 0 to 86400");
@@ -117,7 +115,7 @@ std::optional<int> EventNumberFromName(std::string_view name) {
 }
 
 std::optional<int> EventNumber(Reader& reader) {
-  const Json* event = reader.Find("event");
+  const Parsed* event = reader.Find("event");
   if (event == nullptr) {
     return std::nullopt;
   }
@@ -132,7 +130,7 @@ std::optional<int> EventNumber(Reader& reader) {
   return number;
 }
 
-std::string ReadCommand(const Json& json, SimCommand* out) {
+std::string ReadCommand(const Parsed& json, SimCommand* out) {
   Reader reader(json, "");
   out->device = reader.RequiredString("device");
   if (const auto port = reader.Number("port"); port) {
@@ -145,8 +143,8 @@ std::string ReadCommand(const Json& json, SimCommand* out) {
   out->plug = reader.True("plug");
   out->rename = reader.String("rename");
   std::string nested;
-  const auto read = [&](const char* key, std::string (*function)(const Json&, SimCommand*)) {
-    const Json* value = reader.Find(key);
+  const auto read = [&](const char* key, std::string (*function)(const Parsed&, SimCommand*)) {
+    const Parsed* value = reader.Find(key);
     if (value != nullptr && nested.empty()) {
       nested = function(*value, out);
     }
@@ -161,7 +159,7 @@ std::string ReadCommand(const Json& json, SimCommand* out) {
 }  // namespace
 
 std::string ParseSimulatorCommands(std::string_view body, std::vector<SimCommand>* out) {
-  Json json;
+  Parsed json;
   if (const std::string error = Parse(body, &json); !error.empty()) {
     return error;
   }

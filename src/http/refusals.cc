@@ -6,6 +6,10 @@
 
 namespace nicmon::http {
 
+Reply InvalidParameter(std::string_view message, std::string_view hint) {
+  return ErrorReply(400, "invalid_parameter", message, hint);
+}
+
 Reply Unavailable(std::string_view code, std::string_view message, std::string_view hint) {
   Reply reply = ErrorReply(503, code, message, hint);
   reply.headers.emplace_back("Retry-After", "1");

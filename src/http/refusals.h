@@ -6,8 +6,12 @@
 #include "http/message.h"
 #include "nicmon/monitor/view.h"
 
-/// Why a device was not asked, or did not answer. For whatever asks hardware.
+/// Why something was not done: what was asked cannot be taken, or a device was not asked, or did
+/// not answer.
 namespace nicmon::http {
+
+/// 400.
+Reply InvalidParameter(std::string_view message, std::string_view hint);
 
 /// 503 with Retry-After.
 Reply Unavailable(std::string_view code, std::string_view message, std::string_view hint);

@@ -1,5 +1,6 @@
 #include "http/render.h"
 
+#include "http/refusals.h"
 #include "http/text.h"
 
 namespace nicmon::http {
@@ -7,7 +8,7 @@ namespace nicmon::http {
 Expected<bool> WantsText(const Call& call) {
   if (const std::string* format = call.Find("format"); format != nullptr) {
     if (*format != "text" && *format != "json") {
-      return ErrorReply(400, "invalid_parameter", "format is not known", "format=json or text");
+      return InvalidParameter("format is not known", "format=json or text");
     }
     return *format == "text";
   }

@@ -1,6 +1,7 @@
 // What was: events and audit.
 #include "http/json.h"
 #include "http/lookup.h"
+#include "http/refusals.h"
 #include "http/render.h"
 #include "http/routes.h"
 #include "http/text.h"
@@ -11,10 +12,6 @@ namespace nicmon::http {
 namespace {
 
 constexpr uint64_t kMaxLimit = 1000;
-
-Reply Invalid(std::string_view message, std::string_view hint) {
-  return ErrorReply(400, "invalid_parameter", message, hint);
-}
 
 /// A time, or a duration back from now.
 std::optional<WallTime> TimeOf(const Call& call, const std::string& text) {
@@ -29,14 +26,14 @@ std::optional<Reply> ReadNumbers(const Call& call, EventQuery* query) {
   if (const std::string* limit = call.Find("limit"); limit != nullptr) {
     const auto number = ParseNumber(*limit);
     if (!number || *number == 0 || *number > kMaxLimit) {
-      return Invalid("limit is not a number of records", "1 to 1000");
+      return InvalidParameter("limit is not a number of records", "1 to 1000");
     }
     query->limit = *number;
   }
   if (const std::string* port = call.Find("port"); port != nullptr) {
     const auto number = ParseNumber(*port);
     if (!number || *number == 0 || *number > UINT32_MAX) {
-      return Invalid("port is not a port's number", "like 1");
+      return InvalidParameter("port is not a port's number", "like 1");
     }
     query->port = static_cast<uint32_t>(*number);
   }
@@ -47,7 +44,8 @@ std::optional<Reply> ReadTimes(const Call& call, EventQuery* query) {
   if (const std::string* since = call.Find("since"); since != nullptr) {
     query->since = TimeOf(call, *since);
     if (!query->since) {
-      return Invalid("since is not a time", "like 2026-01-31T23:59:59Z, or 2h for two hours ago");
+      return InvalidParameter("since is not a time",
+                              "like 2026-01-31T23:59:59Z, or 2h for two hours ago");
     }
   }
   if (const std::string* before = call.Find("before"); before != nullptr) {
@@ -56,8 +54,8 @@ std::optional<Reply> ReadTimes(const Call& call, EventQuery* query) {
       query->before = TimeOf(call, *before);
     }
     if (!query->before_seq && !query->before) {
-      return Invalid("before is neither a cursor nor a time",
-                     "the \"next\" of the page before, a time, or 2h for two hours ago");
+      return InvalidParameter("before is neither a cursor nor a time",
+                              "the \"next\" of the page before, a time, or 2h for two hours ago");
     }
     // Larger than what SQLite can compare with.
     query->before_seq = query->before_seq
@@ -78,7 +76,8 @@ Expected<EventQuery> ReadQuery(const Call& call) {
   if (const std::string* type = call.Find("type"); type != nullptr) {
     query.type = TransitionTypeFromName(*type);
     if (!query.type || *query.type == TransitionType::kAudit) {
-      return Invalid("type is not known", "link, speed, gid, lid, device, mismatch or hold");
+      return InvalidParameter("type is not known",
+                              "link, speed, gid, lid, device, mismatch or hold");
     }
   }
   if (const std::string* device = call.Find("device"); device != nullptr) {

@@ -1,6 +1,7 @@
 #include "http/json.h"
 #include "http/lookup.h"
 #include "http/records.h"
+#include "http/refusals.h"
 #include "http/routes.h"
 #include "http/text.h"
 #include "http/times.h"
@@ -11,32 +12,29 @@ namespace {
 constexpr std::string_view kEffect =
     "select skips this port and its alerts are off; running jobs are not touched";
 
-Reply Invalid(std::string_view message, std::string_view hint) {
-  return ErrorReply(400, "invalid_parameter", message, hint);
-}
-
 /// The end that `ttl` or `until` give; an empty optional: none.
 Expected<std::optional<WallTime>> End(const Call& call) {
   const std::string* ttl = call.Find("ttl");
   const std::string* until = call.Find("until");
   if (ttl != nullptr && until != nullptr) {
-    return Invalid("ttl and until are both given", "give one of them");
+    return InvalidParameter("ttl and until are both given", "give one of them");
   }
   if (ttl != nullptr) {
     const auto duration = ParseTtl(*ttl);
     if (!duration) {
-      return Invalid("ttl is not a duration", "like 30s, 10m, 2h, 1d or 1h30m, at most ten years");
+      return InvalidParameter("ttl is not a duration",
+                              "like 30s, 10m, 2h, 1d or 1h30m, at most ten years");
     }
     return std::optional(call.now() + *duration);
   }
   if (until != nullptr) {
     const auto time = ParseRfc3339(*until);
     if (!time) {
-      return Invalid("until is not an RFC 3339 time",
-                     "with date and offset, like 2026-01-31T23:59:59Z; or use ttl");
+      return InvalidParameter("until is not an RFC 3339 time",
+                              "with date and offset, like 2026-01-31T23:59:59Z; or use ttl");
     }
     if (*time <= call.now()) {
-      return Invalid("until is in the past", "it is now " + Rfc3339(call.now()));
+      return InvalidParameter("until is in the past", "it is now " + Rfc3339(call.now()));
     }
     return time;
   }
@@ -51,7 +49,7 @@ Expected<bool> Replace(const Call& call) {
   if (*replace == "true" || *replace == "1") {
     return true;
   }
-  return Invalid("replace is not true or false", "replace=true takes the place of a hold");
+  return InvalidParameter("replace is not true or false", "replace=true takes the place of a hold");
 }
 
 /// Notes whose hold it is, as far as that is known by now.

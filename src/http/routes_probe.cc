@@ -9,7 +9,7 @@ namespace nicmon::http {
 namespace {
 
 /// "ok", "failed at reg_mr: …": what was found, for the log.
-std::string InWords(const ProbeResult& result) {
+std::string ResultInWords(const ProbeResult& result) {
   return result.ok() ? "ok"
                      : "failed at " + std::string(ProbeStepName(*result.failed)) +
                            (result.error.empty() ? "" : ": " + result.error);
@@ -67,7 +67,7 @@ Reply PostProbe(Call& call) {
     case ProbeOutcome::Code::kDone:
       break;
   }
-  call.audit.found = InWords(outcome.result);
+  call.audit.found = ResultInWords(outcome.result);
   return JsonReply(200, json::Probe(target->name(), target->port, outcome.result));
 }
 

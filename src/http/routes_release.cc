@@ -5,6 +5,7 @@
 #include "http/json.h"
 #include "http/lookup.h"
 #include "http/records.h"
+#include "http/refusals.h"
 #include "http/routes.h"
 #include "http/times.h"
 
@@ -71,8 +72,8 @@ Expected<Duration> ReleaseTime(const Call& call) {
   }
   const auto duration = ParseTtl(*ttl);
   if (!duration) {
-    return ErrorReply(400, "invalid_parameter", "ttl is not a duration",
-                      "like 30s, 10m, 2h or 1d; 1h when it is left out");
+    return InvalidParameter("ttl is not a duration",
+                            "like 30s, 10m, 2h or 1d; 1h when it is left out");
   }
   return *duration;
 }

@@ -2,15 +2,12 @@
 
 #include "http/json.h"
 #include "http/lookup.h"
+#include "http/refusals.h"
 #include "http/routes.h"
 #include "http/text.h"
 
 namespace nicmon::http {
 namespace {
-
-Reply Invalid(std::string_view message, std::string_view hint) {
-  return ErrorReply(400, "invalid_parameter", message, hint);
-}
 
 /// A whole number parameter; an empty optional when it was not given.
 Expected<std::optional<uint64_t>> Number(const Call& call, const std::string& name, uint64_t min) {
@@ -20,8 +17,9 @@ Expected<std::optional<uint64_t>> Number(const Call& call, const std::string& na
   }
   const auto number = ParseNumber(*text);
   if (!number || *number < min || *number > 1'000'000) {
-    return Invalid(name + " is no number that can be taken",
-                   name + " is a whole number from " + std::to_string(min) + " to 1000000");
+    return InvalidParameter(
+        name + " is no number that can be taken",
+        name + " is a whole number from " + std::to_string(min) + " to 1000000");
   }
   return number;
 }
@@ -94,11 +92,11 @@ Reply GetSelect(Call& call) {
   }
   const std::string* sort = call.Find("sort");
   if (sort != nullptr && *sort != "pci" && *sort != "estimate") {
-    return Invalid("sort is not known", "sort=pci or estimate");
+    return InvalidParameter("sort is not known", "sort=pci or estimate");
   }
   const std::string* format = call.Find("format");
   if (format != nullptr && *format != "json" && *format != "nccl" && *format != "ucx") {
-    return Invalid("format is not known", "format=json, nccl or ucx");
+    return InvalidParameter("format is not known", "format=json, nccl or ucx");
   }
   const NodeView view = call.service.backend.view();
   auto ports = Serving(view, *numa, sort != nullptr && *sort == "estimate");

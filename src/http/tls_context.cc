@@ -14,7 +14,7 @@ namespace nicmon::http {
 namespace {
 
 constexpr unsigned char kAlpn[] = "\x08http/1.1";
-constexpr const char* kCiphers = "ECDHE+AESGCM:ECDHE+CHACHA20";  // of TLS 1.2
+constexpr const char* kDefaultCiphers = "ECDHE+AESGCM:ECDHE+CHACHA20";  // of TLS 1.2
 
 /// Of what a client offers we take http/1.1, and nothing else; without an offer there is no need.
 int SelectAlpn(SSL* /*ssl*/, const unsigned char** out, unsigned char* out_length,
@@ -108,7 +108,8 @@ std::string TlsContext::SetUp(const TlsSettings& settings) {
   const std::string& ciphers = settings.ciphers;
   if (::SSL_CTX_set_min_proto_version(context, settings.min_version) != 1 ||
       ::SSL_CTX_set_max_proto_version(context, settings.max_version) != 1 ||
-      ::SSL_CTX_set_cipher_list(context, ciphers.empty() ? kCiphers : ciphers.c_str()) != 1 ||
+      ::SSL_CTX_set_cipher_list(context, ciphers.empty() ? kDefaultCiphers : ciphers.c_str()) !=
+          1 ||
       (!settings.ciphersuites.empty() &&
        ::SSL_CTX_set_ciphersuites(context, settings.ciphersuites.c_str()) != 1)) {
     return "versions or cipher_suites: " + OpensslError("this OpenSSL does not have them");

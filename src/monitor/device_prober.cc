@@ -19,25 +19,25 @@ constexpr Duration kCompletionPatience = std::chrono::seconds(2);
 /// Between two attempts to build the data path that is kept.
 constexpr Duration kRebuild = std::chrono::seconds(30);
 
-/// What a probe or a rebuild is about, as of its beginning.
-struct Target {
-  std::string device;
-  int kernel_index = -1;
-  uint64_t opening = 0;
-
-  AcquireOptions options() const {
-    AcquireOptions options;
-    options.name = device;
-    if (kernel_index >= 0) {
-      options.kernel_index = kernel_index;
-    }
-    return options;
-  }
-};
-
 }  // namespace
 
 struct DeviceProber::State {
+  /// What a probe or a rebuild is about, as of its beginning.
+  struct Target {
+    std::string device;
+    int kernel_index = -1;
+    uint64_t opening = 0;
+
+    AcquireOptions options() const {
+      AcquireOptions options;
+      options.name = device;
+      if (kernel_index >= 0) {
+        options.kernel_index = kernel_index;
+      }
+      return options;
+    }
+  };
+
   const std::shared_ptr<const VerbsApi> verbs;
   const SysfsFiles sysfs;
   const DataPathMode mode;
@@ -90,7 +90,7 @@ void DeviceProber::Tick(SteadyTime now) {
     return;
   }
   std::unique_ptr<DataPath> path;
-  Target about;
+  State::Target about;
   {
     const std::lock_guard lock(state.mutex);
     if (!state.open || state.probing || (!state.kept && now < state.next_build)) {

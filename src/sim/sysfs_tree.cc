@@ -6,8 +6,6 @@
 namespace nicmon::sim {
 namespace {
 
-enum class Kind { kDirectory, kFile, kLink };
-
 constexpr uint64_t kDeviceNumber = 0x5350;  // st_dev of the whole tree
 constexpr int kMaxLinks = 40;               // as the kernel: ELOOP after that
 
@@ -27,6 +25,8 @@ std::deque<std::string> Split(std::string_view path) {
 }  // namespace
 
 struct SysfsTree::Node {
+  enum class Kind { kDirectory, kFile, kLink };
+
   Kind kind = Kind::kDirectory;
   bool pinned = false;
   bool hidden = false;
@@ -62,7 +62,7 @@ SysfsTree::Node* SysfsTree::Find(std::string_view path, bool follow_last) const 
       return nullptr;
     }
     node = child->second.get();
-    if (node->kind == Kind::kLink && (follow_last || !parts.empty())) {
+    if (node->kind == Node::Kind::kLink && (follow_last || !parts.empty())) {
       if (++links > kMaxLinks) {
         return nullptr;
       }
@@ -86,7 +86,7 @@ SysfsTree::Node* SysfsTree::Make(const std::string& path, int owner) {
       child->name = std::move(part);
     }
     node = child.get();
-    if (node->kind == Kind::kLink) {
+    if (node->kind == Node::Kind::kLink) {
       node = Find(node->text, true);
     }
   }
@@ -102,14 +102,14 @@ void SysfsTree::Write(const std::string& path, int owner, FileRead content) {
   if (node->pinned) {
     return;
   }
-  node->kind = Kind::kFile;
+  node->kind = Node::Kind::kFile;
   node->error = content.error;
   node->text = std::move(content.text);
 }
 
 bool SysfsTree::Pin(const std::string& path, FileRead content) {
   Node* node = Find(path, true);
-  if (node != nullptr && node->kind == Kind::kDirectory) {
+  if (node != nullptr && node->kind == Node::Kind::kDirectory) {
     return false;
   }
   if (node == nullptr) {
@@ -119,7 +119,7 @@ bool SysfsTree::Pin(const std::string& path, FileRead content) {
         true);
     node = Make(path, directory != nullptr ? directory->owner : kNoOwner);
   }
-  node->kind = Kind::kFile;
+  node->kind = Node::Kind::kFile;
   node->pinned = true;
   node->hidden = false;
   node->error = content.error;
@@ -130,7 +130,7 @@ bool SysfsTree::Pin(const std::string& path, FileRead content) {
 void SysfsTree::Link(const std::string& path, int owner, const std::string& target) {
   Remove(path);
   Node* node = Make(path, owner);
-  node->kind = Kind::kLink;
+  node->kind = Node::Kind::kLink;
   node->text = target;
 }
 
@@ -165,7 +165,7 @@ FileRead SysfsTree::Read(const std::string& path) const {
   if (node == nullptr) {
     return {ENOENT, ""};
   }
-  if (node->kind != Kind::kFile) {
+  if (node->kind != Node::Kind::kFile) {
     return {EINVAL, ""};
   }
   return {node->error, node->error == 0 ? node->text : std::string()};

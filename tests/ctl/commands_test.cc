@@ -16,10 +16,6 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-/// Of a port that is down.
-constexpr const char* kDown =
-    R"({"device":"mlx5_1","port":1,"set":{"state":"down","physical_state":"polling"},"event":"PORT_ERR"})";
-
 TEST(CtlCommands, ShowTablesOrJson) {
   const Daemon daemon;
   const CtlResult ports = daemon.Ctl({"ports"});
@@ -40,7 +36,7 @@ TEST(CtlCommands, ShowTablesOrJson) {
 
 TEST(CtlCommands, EventsPassTheirFiltersOn) {
   const Daemon daemon;
-  daemon.Simulate(kDown);
+  daemon.Simulate(testing::kPortDown);
   ASSERT_TRUE(testing::WaitFor([&] {
     return daemon.Ctl({"events", "--type=link", "--device=mlx5_1", "--port=1", "--limit=1"})
                .out.find("down") != std::string::npos;
@@ -120,7 +116,7 @@ TEST(CtlCommands, PauseSaysWhoAsks) {
 TEST(CtlCommands, ResumeSaysWhatElseIsWrong) {
   const Daemon daemon;
   ASSERT_EQ(daemon.Ctl({"pause", "mlx5_1/1", "--reason=x"}).code, 0);
-  daemon.Simulate(kDown);
+  daemon.Simulate(testing::kPortDown);
   ASSERT_TRUE(testing::WaitFor([&] {
     return daemon.Ctl({"ports", "mlx5_1/1"}).out.find("down") != std::string::npos;
   }));
@@ -133,7 +129,7 @@ TEST(CtlCommands, RequeryTellsWhetherItServes) {
   const Daemon daemon;
   EXPECT_EQ(daemon.Ctl({"requery", "mlx5_1/1"}).code, 0);
   EXPECT_EQ(daemon.Ctl({"requery", "mlx5_1"}).out, "mlx5_1/1  serving  400 Gb/s\n");
-  daemon.Simulate(kDown);
+  daemon.Simulate(testing::kPortDown);
   ASSERT_TRUE(daemon.Becomes({"requery", "mlx5_1/1"}, 1));
   EXPECT_EQ(daemon.Ctl({"requery", "mlx5_1"}).out, "mlx5_1/1  down  down\n");
   daemon.Simulate(R"({"device":"mlx5_0","fail":{"verb":"query_port","errno":"EIO","times":1000}})");
@@ -267,7 +263,7 @@ TEST(CtlCommands, SelectForPeopleAndJobs) {
 TEST(CtlCommands, HealthIsAboutNicmonNotTheNics) {
   const Daemon daemon({"--simulate=devices=2", "--expect-ports=2"});
   EXPECT_EQ(daemon.Ctl({"health"}).out, "nicmon works; ready, 2 of 2 ports up, 2 serving\n");
-  daemon.Simulate(kDown);
+  daemon.Simulate(testing::kPortDown);
   ASSERT_TRUE(testing::WaitFor(
       [&] { return daemon.Ctl({"health"}).out.find("1 of 2 ports up") != std::string::npos; }));
   const CtlResult health = daemon.Ctl({"health"});
@@ -285,7 +281,7 @@ TEST(CtlCommands, CheckSaysItInOneLineAndItsExitCode) {
   EXPECT_THAT(slow.out, StartsWith("PROBLEM: 0 of 2 ports serve at full speed: mlx5_0/1 400 Gb/s"));
   EXPECT_EQ(daemon.Ctl({"check", "--expect-ports=3"}).out,
             "PROBLEM: 2 of 3 ports serve: no more are known\n");
-  daemon.Simulate(kDown);
+  daemon.Simulate(testing::kPortDown);
   ASSERT_TRUE(daemon.Becomes({"check"}, 1));
   EXPECT_EQ(daemon.Ctl({"check"}).out, "PROBLEM: 1 of 2 ports serve: mlx5_1/1 down\n");
   EXPECT_EQ(daemon.Ctl({"check", "--expect-ports=1"}).code, 0);
@@ -300,7 +296,7 @@ TEST(CtlCommands, WatchTellsEachChangeUntilNicmonEnds) {
   testing::Child watch({NICMON_PROGRAM, "ctl", "watch"}, testing::Child::Options(),
                        {daemon.environment()});
   ASSERT_TRUE(watch.WaitForOutput("  mlx5_1/1 serves, 400 Gb/s\n"));
-  daemon.Simulate(kDown);
+  daemon.Simulate(testing::kPortDown);
   ASSERT_TRUE(watch.WaitForOutput("  mlx5_1/1 link: active -> down (event)"));
   ASSERT_TRUE(watch.WaitForOutput("  mlx5_1/1 does not serve: down\n"));
   ASSERT_EQ(daemon.Ctl({"pause", "mlx5_0/1", "--reason=bad cable"}).code, 0);
@@ -319,7 +315,7 @@ TEST(CtlCommands, WatchAsJsonIsALineForEachEvent) {
                        {daemon.environment()});
   ASSERT_TRUE(watch.WaitForOutput("\n"));
   EXPECT_THAT(watch.OutputSoFar(), AllOf(StartsWith("{"), HasSubstr("\"ports\":[")));
-  daemon.Simulate(kDown);
+  daemon.Simulate(testing::kPortDown);
   ASSERT_TRUE(watch.WaitForOutput("\"type\":\"link\""));
 }
 

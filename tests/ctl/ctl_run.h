@@ -18,6 +18,10 @@ struct CtlResult {
 
 using Strings = std::vector<std::string>;
 
+/// A simulator command: the second device's port goes down.
+inline constexpr const char* kPortDown =
+    R"({"device":"mlx5_1","port":1,"set":{"state":"down","physical_state":"polling"},"event":"PORT_ERR"})";
+
 /// Runs a program to its end, or gives up after 20 s (code -1).
 CtlResult RunProgram(const Strings& arguments, const Strings& environment = {}, int stdout_fd = -1);
 /// `nicmon ctl` with these arguments and nothing in its environment but `environment`.

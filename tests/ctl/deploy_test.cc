@@ -22,9 +22,6 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using testing::Strings;
 
-constexpr const char* kDown =
-    R"({"device":"mlx5_1","port":1,"set":{"state":"down","physical_state":"polling"},"event":"PORT_ERR"})";
-
 std::string Read(const std::string& path) {
   std::ostringstream text;
   text << std::ifstream(path).rdbuf();
@@ -70,7 +67,7 @@ TEST(DeploySlurm, DrainsANodeWithAProblemOnce) {
   EXPECT_THAT(node.calls(), IsEmpty());
   EXPECT_EQ(node.Run(daemon.socket(), "IDLE", "CHECK=(--expect-ports 8)\n"), 0);
   EXPECT_THAT(node.calls(), HasSubstr("2 of 8 ports serve"));
-  daemon.Simulate(kDown);
+  daemon.Simulate(testing::kPortDown);
   ASSERT_TRUE(daemon.Becomes({"check"}, 1));
   EXPECT_EQ(node.Run(daemon.socket(), "MIXED"), 0);
   EXPECT_THAT(node.calls(), AllOf(HasSubstr("logger"),
@@ -127,7 +124,7 @@ TEST(DeployNodeProblemDetector, TellsWellProblemAndUnknownApart) {
   const ProblemDetector detector;
   const Daemon daemon;
   EXPECT_EQ(detector.Run(daemon.environment()).code, 0);
-  daemon.Simulate(kDown);
+  daemon.Simulate(testing::kPortDown);
   ASSERT_TRUE(daemon.Becomes({"check"}, 1));
   const CtlResult problem = detector.Run(daemon.environment());
   EXPECT_EQ(problem.code, 1);

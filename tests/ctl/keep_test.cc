@@ -14,9 +14,6 @@ using testing::Daemon;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-constexpr const char* kDown =
-    R"({"device":"mlx5_1","port":1,"set":{"state":"down"},"event":"PORT_ERR"})";
-
 TEST(CtlKeeps, AcceptSpeedMakesTodaysSpeedTheBaseline) {
   const Daemon daemon;
   EXPECT_EQ(daemon.Ctl({"accept-speed", "mlx5_1/1"}).out,
@@ -30,7 +27,7 @@ TEST(CtlKeeps, AcceptSpeedMakesTodaysSpeedTheBaseline) {
   EXPECT_EQ(accepted.out, "mlx5_1/1 has 100 Gb/s as its baseline, instead of 400\n");
   EXPECT_THAT(daemon.Ctl({"audit"}).out,
               AllOf(HasSubstr("accept_speed  mlx5_1/1"), HasSubstr("  ann "), HasSubstr("cable")));
-  daemon.Simulate(kDown);
+  daemon.Simulate(testing::kPortDown);
   ASSERT_TRUE(daemon.Becomes({"requery", "mlx5_1/1"}, 1));
   const CtlResult down = daemon.Ctl({"accept-speed", "mlx5_1/1"});
   EXPECT_EQ(down.code, 1);
@@ -42,7 +39,7 @@ TEST(CtlKeeps, ForgetStopsRequiringAPortThatIsGone) {
   const CtlResult up = daemon.Ctl({"forget", "mlx5_1/1"});
   EXPECT_EQ(up.code, 1);
   EXPECT_THAT(up.err, HasSubstr("is up"));
-  daemon.Simulate(kDown);
+  daemon.Simulate(testing::kPortDown);
   ASSERT_TRUE(daemon.Becomes({"check"}, 1));
   EXPECT_EQ(daemon.Ctl({"forget", "mlx5_1/1"}).out, "mlx5_1/1 is not required any more\n");
   EXPECT_EQ(daemon.Ctl({"forget", "mlx5_1/1"}).out, "mlx5_1/1 was not required\n");

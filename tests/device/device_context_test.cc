@@ -12,8 +12,6 @@ namespace {
 
 using ::testing::ElementsAre;
 
-constexpr uint64_t kGbps = 1'000'000'000;
-
 TEST_F(DeviceContextTest, StrictBuildsEverythingAndReleasesIt) {
   {
     const auto context = Acquire(Strict());
@@ -200,7 +198,8 @@ TEST_F(DeviceContextTest, SpeedIsSeeded) {
     command.effective_speed_100mbps = 8000;
   });
   const auto context = Acquire(Strict());
-  EXPECT_EQ(context->first_query().effective, (EffectiveSpeed{800 * kGbps, SpeedSource::kVerb}));
+  EXPECT_EQ(context->first_query().effective,
+            (EffectiveSpeed{800'000'000'000, SpeedSource::kVerb}));
 }
 
 TEST_F(DeviceContextTest, SpeedOfZeroIsTheEncodedOne) {
@@ -212,7 +211,8 @@ TEST_F(DeviceContextTest, SpeedOfZeroIsTheEncodedOne) {
     command.active_width = 2;
   });
   const auto context = Acquire(Strict());
-  EXPECT_EQ(context->first_query().effective, (EffectiveSpeed{200 * kGbps, SpeedSource::kEncoded}));
+  EXPECT_EQ(context->first_query().effective,
+            (EffectiveSpeed{200'000'000'000, SpeedSource::kEncoded}));
 }
 
 TEST_F(DeviceContextTest, WatchingSurvivesAPortThatCannotBeAsked) {

@@ -11,9 +11,6 @@
 namespace nicmon::http {
 namespace {
 
-// "right", at the least cost that bcrypt has.
-constexpr const char* kHash = "$2b$04$r23obX5hmfO1v8fGP1vOjOYo6ybUXTejKH4BAPNmAX5a7IOx1/6U.";
-
 enum class Credential {
   kNone,
   kGarbage,
@@ -106,7 +103,7 @@ class AccessTable : public HttpTest {
     }
     if (given.users) {
       const std::string text =
-          "basic_auth_users:\n  user: " + std::string(kHash) + "\n  late: " + kHash + "\n";
+          "basic_auth_users:\n  user: " + kPasswordHash + "\n  late: " + kPasswordHash + "\n";
       service->web = std::make_unique<WebConfigFile>(WriteFile("web.yml", text), Clock::Real());
     }
     return service;

@@ -12,6 +12,10 @@
 
 namespace nicmon::http {
 
+/// Of "right", at the least cost that bcrypt has.
+inline const std::string kPasswordHash =
+    "$2b$04$r23obX5hmfO1v8fGP1vOjOYo6ybUXTejKH4BAPNmAX5a7IOx1/6U.";
+
 /// What a gzip member has in it.
 std::string Unpack(const std::string& packed);
 

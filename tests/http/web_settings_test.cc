@@ -22,9 +22,6 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-// "right", at the least cost that bcrypt has.
-const std::string kHash = "$2b$04$r23obX5hmfO1v8fGP1vOjOYo6ybUXTejKH4BAPNmAX5a7IOx1/6U.";
-
 std::string Parse(const std::string& text, WebSettings* settings = nullptr) {
   WebSettings unused;
   return ParseWebSettings(text, "/etc/nicmon", settings == nullptr ? &unused : settings);
@@ -55,8 +52,8 @@ http_server_config:
     X-Frame-Options: deny
     Strict-Transport-Security: max-age=31536000; includeSubDomains
 basic_auth_users:
-  prometheus: )" + kHash +
-                      "\n  'other user': " + kHash + "\n",
+  prometheus: )" + kPasswordHash +
+                      "\n  'other user': " + kPasswordHash + "\n",
                   &settings),
             "");
   ASSERT_TRUE(settings.tls);
@@ -116,11 +113,11 @@ TEST(WebSettings, ErrorsNameTheLineAndWhatIsAccepted) {
       {"basic_auth_users: []\n", "line 1: basic_auth_users: wants users"},
       {"basic_auth_users:\n  a: plain-password\n", "line 2: user \"a\": not a bcrypt hash"},
       {"basic_auth_users:\n  a: [b]\n", "line 2: user \"a\": not a bcrypt hash"},
-      {"basic_auth_users:\n  a:b: " + kHash + "\n", "line 2: a user's name"},
-      {"basic_auth_users:\n  a: " + kHash + "\n  a: " + kHash + "\n",
+      {"basic_auth_users:\n  a:b: " + kPasswordHash + "\n", "line 2: a user's name"},
+      {"basic_auth_users:\n  a: " + kPasswordHash + "\n  a: " + kPasswordHash + "\n",
        "line 3: user \"a\" is given twice"},
-      {"basic_auth_users:\n  a: $2b$20$" + kHash.substr(7) + "\n", "above 15"},
-      {"basic_auth_users:\n  a: $2x$10$" + kHash.substr(7) + "\n", "not a bcrypt hash"},
+      {"basic_auth_users:\n  a: $2b$20$" + kPasswordHash.substr(7) + "\n", "above 15"},
+      {"basic_auth_users:\n  a: $2x$10$" + kPasswordHash.substr(7) + "\n", "not a bcrypt hash"},
       {"tls_server_config: []\n", "wants settings"},
       {"tls_server_config:\n  cert_file: a\n", "cert_file and key_file are both needed"},
       {tls + "  cert: inline\n", "line 4: unknown key \"cert\", accepted are cert_file, key_file"},
@@ -150,12 +147,14 @@ TEST(WebSettings, ErrorsNameTheLineAndWhatIsAccepted) {
       {"http_server_config:\n  headers:\n    X-XSS-Protection: \"a\\r\\nb\"\n",
        "line 3: X-XSS-Protection: wants a text of one line"},
       {"a: b: c\n", "line 1: not YAML"},
-      {"basic_auth_users:\n  a: " + kHash + "\n---\nb: c\n", "line 4: only one YAML document"},
+      {"basic_auth_users:\n  a: " + kPasswordHash + "\n---\nb: c\n",
+       "line 4: only one YAML document"},
   };
   for (const auto& [text, expected] : cases) {
     const std::string error = Parse(text);
     EXPECT_THAT(error, AllOf(HasSubstr(expected), Not(HasSubstr("\n")))) << text;
-    EXPECT_THAT(error, AllOf(Not(HasSubstr("plain-password")), Not(HasSubstr(kHash.substr(7)))))
+    EXPECT_THAT(error,
+                AllOf(Not(HasSubstr("plain-password")), Not(HasSubstr(kPasswordHash.substr(7)))))
         << "nothing secret";
   }
 }
@@ -183,7 +182,7 @@ TEST(WebSettings, WhatIsLeftEmptyMeansNone) {
 
 TEST(Passwords, RightWrongAndUnknown) {
   Passwords passwords;
-  const Users users = {{"user", kHash}};
+  const Users users = {{"user", kPasswordHash}};
   using Result = Passwords::Result;
   EXPECT_FALSE(passwords.Known(users, "user", "right"));
   for (int i = 0; i < 2; ++i) {  // computed, then known
@@ -201,7 +200,7 @@ TEST(Passwords, RightWrongAndUnknown) {
   }
   EXPECT_EQ(passwords.Known(users, "user", "right"), Result::kRight);
   EXPECT_FALSE(passwords.Known(users, "user", "wrong")) << "kept results are bounded";
-  EXPECT_FALSE(passwords.Known({{"user", kHash.substr(0, 59) + "u"}}, "user", "right"));
+  EXPECT_FALSE(passwords.Known({{"user", kPasswordHash.substr(0, 59) + "u"}}, "user", "right"));
 }
 
 TEST(Passwords, ThoseWhoWaitForTheSameAnswerAllGetIt) {
@@ -294,7 +293,7 @@ TEST_F(WebConfigTest, AChangedCertificateIsTakenAndABadEditLeavesTheLastGoodOne)
   WriteFile("web.yml", "tls_server_config:\n");
   EXPECT_EQ(Look(file), Reread::kRefused);
   EXPECT_NE(file.current()->tls, nullptr);
-  WriteFile("web.yml", "basic_auth_users:\n  user: " + kHash + "\n");
+  WriteFile("web.yml", "basic_auth_users:\n  user: " + kPasswordHash + "\n");
   EXPECT_EQ(file.Reload(), Reread::kTaken);
   EXPECT_EQ(file.current()->tls, nullptr);
   WriteFile("web.yml", "basic_auth_users:\n");
@@ -345,17 +344,17 @@ TEST_F(WebConfigTest, ASecretThatIsSwappedBySymlink) {
 
 TEST_F(WebConfigTest, NothingSecretIsLogged) {
   const std::string path =
-      WriteWebConfig(authority_, "", "basic_auth_users:\n  user: " + kHash + "\n");
+      WriteWebConfig(authority_, "", "basic_auth_users:\n  user: " + kPasswordHash + "\n");
   nicmon::testing::LogCapture log;
   WebConfigFile file(path, clock_.clock());
-  WriteFile("web.yml", "basic_auth_users:\n  user: " + kHash + "x\n");
+  WriteFile("web.yml", "basic_auth_users:\n  user: " + kPasswordHash + "x\n");
   EXPECT_EQ(Look(file), Reread::kRefused);
   std::string text;
   for (const std::string& record : log.Records()) {
     text += record + "\n";
   }
   EXPECT_THAT(text, AllOf(HasSubstr("web config file read"), HasSubstr("certificate_until=20"),
-                          HasSubstr("not a bcrypt hash"), Not(HasSubstr(kHash.substr(7)))));
+                          HasSubstr("not a bcrypt hash"), Not(HasSubstr(kPasswordHash.substr(7)))));
 }
 
 }  // namespace

@@ -10,6 +10,8 @@
 
 namespace nicmon {
 
+inline constexpr int kStateInit = 2;
+
 /// One InfiniBand port, told what events, queries and ticks say.
 class PortTrackerTest : public ::testing::Test {
  protected:

@@ -6,10 +6,8 @@
 namespace nicmon {
 namespace {
 
-constexpr int kInit = 2;
-
 TEST_F(PortTrackerTest, TheFirstObservationCountsNothing) {
-  for (const int state : {1, kInit, 3, 5}) {
+  for (const int state : {1, kStateInit, 3, 5}) {
     PortTracker port(1, context_);
     port.OnObservation(Seen(state), QuerySource::kTick, Time());
     EXPECT_TRUE(port.snapshot().pauses.Has(PauseReason::kLink)) << state;
@@ -77,7 +75,7 @@ TEST_F(PortTrackerTest, DownAndUpByEvents) {
 TEST_F(PortTrackerTest, OnlyExactlyActiveRecovers) {
   Tick(Seen(kStateActive));
   Event(PortEvent::kPortErr, Seen(kStateDown));
-  for (const int state : {kInit, 3, 5}) {
+  for (const int state : {kStateInit, 3, 5}) {
     Event(PortEvent::kPortActive, Seen(state));
     EXPECT_TRUE(link_paused()) << state;
     Tick(Seen(state));

@@ -8,8 +8,6 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr int kInit = 2;
-
 TEST_F(PortTrackerTest, SettlingCountsFromTheLastInstability) {
   context_.settle = seconds(5);
   Tick(Seen(kStateActive));
@@ -90,7 +88,7 @@ TEST_F(PortTrackerTest, LidsOnlyOnActiveInfiniBand) {
   moved.lid = 18;
   Event(PortEvent::kLidChange, moved);
   EXPECT_EQ(counts().lid_changes, 1U);
-  Event(PortEvent::kPortErr, Seen(kInit));
+  Event(PortEvent::kPortErr, Seen(kStateInit));
   EXPECT_FALSE(port().lid);
   PortObservation roce = Seen(kStateActive);
   roce.link_layer = "Ethernet";

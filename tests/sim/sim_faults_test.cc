@@ -10,8 +10,6 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr seconds kLong{60};  // longer than any test may last
-
 class SimFaultsTest : public SimTest {
  protected:
   std::string Fail(const std::string& device, const std::string& verb, int error,

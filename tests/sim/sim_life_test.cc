@@ -7,8 +7,6 @@
 namespace nicmon {
 namespace {
 
-constexpr std::chrono::seconds kLong{60};  // longer than any test may last
-
 class SimLifeTest : public SimTest {
  protected:
   std::string Unplug(const std::string& device, bool silent = false) {

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <memory>
 #include <string>
 
@@ -50,6 +51,9 @@ class SimTest : public ::testing::Test {
   std::shared_ptr<const VerbsApi> verbs_ = rnic_.verbs();
   SysfsFiles sysfs_ = rnic_.sysfs();
 };
+
+/// Longer than any test may last.
+inline constexpr std::chrono::seconds kLong{60};
 
 inline SimCommand ForDevice(const std::string& name) {
   SimCommand command;

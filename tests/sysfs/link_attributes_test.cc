@@ -10,15 +10,15 @@
 namespace nicmon {
 namespace {
 
-constexpr char kFunction[] = "devices/pci0000:3a/0000:3b:00.0";
+constexpr char kNic[] = "devices/pci0000:3a/0000:3b:00.0";
 
 /// The device "x" on a PCI function, with one port behind eth0.
 class LinkAttributesTest : public ::testing::Test {
  protected:
   LinkAttributesTest() {
-    tree_.Directory(std::string(kFunction) + "/infiniband/x");
-    tree_.Link(std::string(kFunction) + "/infiniband/x/device", "../../../0000:3b:00.0");
-    tree_.Link("class/infiniband/x", "../../" + std::string(kFunction) + "/infiniband/x");
+    tree_.Directory(std::string(kNic) + "/infiniband/x");
+    tree_.Link(std::string(kNic) + "/infiniband/x/device", "../../../0000:3b:00.0");
+    tree_.Link("class/infiniband/x", "../../" + std::string(kNic) + "/infiniband/x");
     Pcie("32.0 GT/s PCIe", "16", "32.0 GT/s PCIe", "16");
     Netdev("eth0");
     counting_.keep = [this](const std::string& path) {
@@ -40,17 +40,17 @@ class LinkAttributesTest : public ::testing::Test {
     PcieFile("max_link_width", max_width);
   }
   void PcieFile(const std::string& file, const std::string& text) {
-    tree_.File(std::string(kFunction) + "/" + file, text + "\n");
+    tree_.File(std::string(kNic) + "/" + file, text + "\n");
   }
   void Netdev(const std::string& name) {
-    tree_.Link("class/net/" + name + "/device", "../../../" + std::string(kFunction));
+    tree_.Link("class/net/" + name + "/device", "../../../" + std::string(kNic));
     tree_.File("class/net/" + name + "/carrier_changes", "3\n");
     tree_.File("class/net/" + name + "/operstate", "up\n");
   }
   /// bond0 over eth0 and eth1, the second function of the same card.
   void Bond() {
     Netdev("eth1");
-    tree_.Directory(std::string(kFunction) + "/net/eth0");
+    tree_.Directory(std::string(kNic) + "/net/eth0");
     tree_.File("class/net/bond0/carrier_changes", "5\n");
     tree_.File("class/net/bond0/bonding/slaves", "eth0 eth1\n");
     tree_.Link("class/net/bond0/lower_eth0", "../eth0");
@@ -131,7 +131,7 @@ TEST_F(LinkAttributesTest, EachFileMayBeMissingByItself) {
   for (const std::string file :
        {"current_link_speed", "current_link_width", "max_link_speed", "max_link_width"}) {
     Pcie("16.0 GT/s PCIe", "8", "32.0 GT/s PCIe", "16");
-    tree_.Remove(std::string(kFunction) + "/" + file);
+    tree_.Remove(std::string(kNic) + "/" + file);
     const PcieLink link = Read();
     EXPECT_EQ(link.speed.has_value(), file != "current_link_speed");
     EXPECT_EQ(link.width.has_value(), file != "current_link_width");
@@ -141,7 +141,7 @@ TEST_F(LinkAttributesTest, EachFileMayBeMissingByItself) {
 }
 
 TEST_F(LinkAttributesTest, ASubfunctionHasTheLinkOfItsPciFunction) {
-  const std::string aux = std::string(kFunction) + "/mlx5_core.sf.4";
+  const std::string aux = std::string(kNic) + "/mlx5_core.sf.4";
   tree_.Link(aux + "/infiniband/sf/device", "../../../mlx5_core.sf.4");
   tree_.Link("class/infiniband/sf", "../../" + aux + "/infiniband/sf");
   reader_.Begin("sf", {});
