@@ -19,12 +19,10 @@ RUN bash -euc '. /src/scripts/lib.sh; \
     install_packages "${BUILD_PACKAGES[@]}" "${UNIT_TEST_PACKAGES[@]}" dpkg-dev file'
 COPY . /src
 ARG REVISION=unknown
-# -O2 as Debian's own packages. To build in less time, several files are compiled as one, and the tests
-# themselves are not optimised.
+# -O2 as Debian's own packages; several files are compiled as one, which takes less time.
 RUN --mount=type=cache,target=/root/.cache/ccache \
     cmake -G Ninja -S /src -B /build -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX=/usr \
-      -DCMAKE_CXX_FLAGS_RELEASE="-O2 -DNDEBUG" -DNICMON_WERROR=ON -DNICMON_PLAIN_TESTS=ON \
-      -DCMAKE_UNITY_BUILD=ON \
+      -DCMAKE_CXX_FLAGS_RELEASE="-O2 -DNDEBUG" -DNICMON_WERROR=ON -DCMAKE_UNITY_BUILD=ON \
       -DNICMON_REVISION="$REVISION" >/dev/null && \
     cmake --build /build
 RUN ctest --test-dir /build -j "$(nproc)" -L unit --output-on-failure --no-tests=error && \

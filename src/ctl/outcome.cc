@@ -8,12 +8,17 @@ namespace {
 
 /// The server speaks of parameters, its users here of flags.
 std::string Hint(const ErrorReply& error) {
-  if (error.code == "already_held") {
-    return "resume it first, or give --replace";
+  constexpr std::pair<std::string_view, const char*> kInFlags[] = {
+      {"already_held", "resume it first, or give --replace"},
+      {"hold_mismatch", "leave out --hold-id, or give that of the hold in force"},
+      {"unauthorized", "give --token-file, or for what only reads --user and --password-file"},
+  };
+  for (const auto& [code, hint] : kInFlags) {
+    if (error.code == code) {
+      return hint;
+    }
   }
-  return error.code == "unauthorized"
-             ? "give --token-file, or for what only reads --user and --password-file"
-             : error.hint;
+  return error.hint;
 }
 
 /// 409 and the 5xx are about the state of things, the rest about what was asked.

@@ -6,6 +6,14 @@
 
 namespace nicmon::http {
 
+std::string Look(std::string_view what) {
+  std::string command(what);
+  if (const size_t slash = command.find('/'); slash != std::string::npos) {
+    command[slash] = ' ';
+  }
+  return "GET /api/v1/" + std::string(what) + " (nicmon ctl " + command + ")";
+}
+
 Reply InvalidParameter(std::string_view message, std::string_view hint) {
   return ErrorReply(400, "invalid_parameter", message, hint);
 }
@@ -28,12 +36,13 @@ Reply NotOpen(const DeviceView& device) {
       device.data->status == DeviceStatus::kReleased
           ? "nothing of it is open until POST /api/v1/devices/" + device.data->name +
                 "/reopen (nicmon ctl reopen " + device.data->name + ") or the end of the release"
-          : "there is nothing to ask; GET /api/v1/devices/" + device.data->name +
+          : "there is nothing to ask; " + Look("devices/" + device.data->name) +
                 " has its status and what was tried");
 }
 
 Reply NoSuchPort() {
-  return ErrorReply(404, "unknown_port", "the device has no such port", "see /api/v1/ports");
+  return ErrorReply(404, "unknown_port", "the device has no such port",
+                    Look("ports") + " lists them");
 }
 
 Reply Hangs(const DeviceView& device, const std::string& next) {
@@ -41,7 +50,7 @@ Reply Hangs(const DeviceView& device, const std::string& next) {
   return ErrorReply(504, "not_started",
                     "the device hangs in " + device.stalled_call + ", for " +
                         std::to_string(seconds) + " s now, and was not asked",
-                    next + "; GET /api/v1/devices/" + device.data->name + " says whether it has");
+                    next + "; " + Look("devices/" + device.data->name) + " says whether it has");
 }
 
 }  // namespace nicmon::http

@@ -10,6 +10,10 @@
 /// not answer.
 namespace nicmon::http {
 
+/// Where to look, for those who have curl and for those who have not: of "devices/mlx5_0",
+/// "GET /api/v1/devices/mlx5_0 (nicmon ctl devices mlx5_0)".
+std::string Look(std::string_view what);
+
 /// 400.
 Reply InvalidParameter(std::string_view message, std::string_view hint);
 

@@ -86,11 +86,9 @@ Expected<EventQuery> ReadQuery(const Call& call) {
   return query;
 }
 
-Reply Unavailable() {
-  Reply reply = ErrorReply(503, "history_unavailable", "the history cannot be read now",
-                           "see nicmon's log; the ports themselves are in /api/v1/ports");
-  reply.headers.emplace_back("Retry-After", "1");
-  return reply;
+Reply NoHistory() {
+  return Unavailable("history_unavailable", "the history cannot be read now",
+                     "see nicmon's log; " + Look("ports") + " still has the ports");
 }
 
 }  // namespace
@@ -102,7 +100,7 @@ Reply GetEvents(Call& call) {
   }
   const EventPage page = call.service.backend.events(*query);
   return page.failed
-             ? Unavailable()
+             ? NoHistory()
              : Render(
                    call, [&] { return EventTable(page); }, [&] { return json::Events(page); });
 }
@@ -115,7 +113,7 @@ Reply GetAudit(Call& call) {
   query->audit = true;
   const EventPage page = call.service.backend.events(*query);
   return page.failed
-             ? Unavailable()
+             ? NoHistory()
              : Render(
                    call, [&] { return AuditTable(page); }, [&] { return json::AuditList(page); });
 }

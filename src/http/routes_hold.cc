@@ -210,7 +210,7 @@ Reply DeleteHold(Call& call) {
     return NotStored(why);
   }
   if (result != Holds::Result::kDone) {
-    return ErrorReply(404, "unknown_hold", "there is no hold " + id, "see /api/v1/holds");
+    return ErrorReply(404, "unknown_hold", "there is no hold " + id, Look("holds") + " lists them");
   }
   if (call.audit.device.empty()) {
     call.audit.device = dropped.device;

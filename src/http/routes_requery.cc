@@ -24,10 +24,10 @@ Expected<CommandResult> Requery(const Call& call, const DeviceView& device, uint
     case Pending::State::kAbandoned:
     case Pending::State::kQueued:
       return ErrorReply(504, "not_started", "the device's thread did not get to it in time",
-                        "it will never run; the device hangs in a call, see /api/v1/devices");
+                        "it will never run; the device hangs in a call, see " + Look("devices"));
     case Pending::State::kRunning:
       return ErrorReply(504, "in_progress", "the hardware has not answered yet",
-                        "the query still runs, and what it finds shows in /api/v1/ports");
+                        "the query still runs, and " + Look("ports") + " shows what it finds");
     case Pending::State::kDone:
       break;
   }

@@ -1,5 +1,6 @@
 // What happens: server-sent events.
 #include "http/access.h"
+#include "http/refusals.h"
 #include "http/routes.h"
 #include "http/stream_hub.h"
 
@@ -16,7 +17,7 @@ Reply GetStream(Call& call) {
   if (reply.stream == nullptr) {
     call.service.stats->Rejected("connection_limit");
     reply = ErrorReply(503, "too_many_streams", "there are as many streams as may be",
-                       "close one, or poll /api/v1/ports");
+                       "close one, or poll " + Look("ports"));
     reply.headers.emplace_back("Retry-After", "10");
   }
   return reply;

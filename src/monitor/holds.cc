@@ -110,7 +110,10 @@ void Holds::Load() {
       kept.release.reset();
       ++generation_;
     }
-    LogHolds(log::Level::kInfo, "hold is in force again", kept);
+  }
+  for (const HoldsSnapshot::Item& item : read.state.InForce(clock_.wall())) {
+    log::WriteFields(log::Level::kInfo, "hold is in force again",
+                     HoldFields(*item.hold, *item.kept));
   }
   read.state.durable = true;
   read.state.lost = home_.file->BrokenBeside();

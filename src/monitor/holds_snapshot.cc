@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "name_order.h"
 #include "nicmon/monitor/holds.h"
 
 // What readers ask of a snapshot.
@@ -58,11 +59,13 @@ std::vector<HoldsSnapshot::Item> HoldsSnapshot::InForce(WallTime now) const {
       }
     }
   }
-  const auto order = [](const Item& item) {
-    return std::tie(item.kept->name, item.hold->port.second, item.hold->id);
+  const auto in_device = [](const Item& item) {
+    return std::tie(item.hold->port.second, item.hold->id);
   };
-  std::sort(items.begin(), items.end(),
-            [&](const Item& a, const Item& b) { return order(a) < order(b); });
+  std::sort(items.begin(), items.end(), [&](const Item& a, const Item& b) {
+    return a.kept->name == b.kept->name ? in_device(a) < in_device(b)
+                                        : NameLess(a.kept->name, b.kept->name);
+  });
   return items;
 }
 

@@ -98,7 +98,7 @@ void PortTracker::SetState(std::optional<int> state, Now now) {
   const std::optional<int> before = std::exchange(known_state_, state);
   if (!before) {
     link_change_.seen_first = true;
-    log::Info("port seen for the first time",
+    log::Info("port first seen since nicmon started",
               {DeviceField(), PortField(), {"state", std::string(PortStateName(*state))}});
     return;
   }

@@ -43,7 +43,7 @@ void PortTracker::RecordLink(QuerySource source, Now now) {
   const LinkChange change = std::exchange(link_change_, {});
   std::string note;
   if (change.seen_first) {
-    note = "seen for the first time";
+    note = "first seen since nicmon started";
   } else if (change.lost && change.recovered_after) {
     note = "flapped: lost, and up again when it was asked";
   } else if (change.recovered_after) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "name_order.h"
+
 namespace nicmon {
 namespace {
 
@@ -176,8 +178,9 @@ NodeView BuildView(const ViewOptions& options, const ViewInput& input) {
     node.devices.push_back(
         BuildDeviceView(options, device, input.holds, input.now_steady, input.now_wall));
   }
-  std::sort(node.devices.begin(), node.devices.end(),
-            [](const DeviceView& a, const DeviceView& b) { return a.data->name < b.data->name; });
+  std::sort(node.devices.begin(), node.devices.end(), [](const DeviceView& a, const DeviceView& b) {
+    return NameLess(a.data->name, b.data->name);
+  });
   for (const DeviceView& device : node.devices) {
     for (const PortView& port : device.ports) {
       ++node.ports;

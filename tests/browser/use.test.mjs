@@ -34,7 +34,8 @@ test('healthy, on a phone, a laptop and a wall', () => showAllSizes('healthy'));
 test('with a bit of everything broken, by day and by night', async () => {
   await breakThings(node);
   await showAllSizes('faults');
-  await show('faults', 'dark', sizes[0]);  // the layout is the same by night
+  await show('faults', 'dark', sizes[0]);
+  await show('faults', 'dark', sizes[2]);
   const page = await openLive(browser, node);
   const order = await page.locator('tbody.port .word').allInnerTexts();
   const ranks = order.map((word) => ['not serving', 'slow', 'held', 'released', 'serving'].indexOf(word));

@@ -73,7 +73,7 @@ TEST(CtlCommands, PauseAndResume) {
 
   const CtlResult other = daemon.Ctl({"resume", "mlx5_0/1", "--hold-id=" + first});
   EXPECT_EQ(other.code, 1);
-  EXPECT_THAT(other.err, HasSubstr("another hold"));
+  EXPECT_THAT(other.err, AllOf(HasSubstr("another hold"), HasSubstr("leave out --hold-id")));
   const CtlResult resumed = daemon.Ctl({"resume", "mlx5_0/1"});
   EXPECT_EQ(resumed.code, 0);
   EXPECT_THAT(resumed.out, AllOf(StartsWith("lifted hold h"), HasSubstr(": mine\n"),

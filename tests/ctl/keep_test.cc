@@ -67,7 +67,8 @@ TEST(CtlKeeps, DeleteHoldDropsItByItsId) {
               AllOf(HasSubstr("delete_hold"), HasSubstr("  bob "), HasSubstr("swapped")));
   const CtlResult again = daemon.Ctl({"delete-hold", id});
   EXPECT_EQ(again.code, 2);
-  EXPECT_THAT(again.err, HasSubstr("there is no hold " + id));
+  EXPECT_THAT(again.err,
+              AllOf(HasSubstr("there is no hold " + id), HasSubstr("(nicmon ctl holds)")));
 }
 
 TEST(CtlKeeps, LogLevelIsThatOfTheRunningNicmon) {

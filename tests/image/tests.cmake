@@ -2,6 +2,6 @@
 if(NOT NICMON_ASAN AND NOT NICMON_TSAN)
   add_test(NAME image.build_and_run COMMAND "${CMAKE_CURRENT_SOURCE_DIR}/image/run")
   set_tests_properties(
-    image.build_and_run PROPERTIES LABELS deploy SKIP_RETURN_CODE 77 TIMEOUT 1500 PROCESSORS 2
+    image.build_and_run PROPERTIES LABELS deploy SKIP_RETURN_CODE 77 TIMEOUT 1500 COST 1000
                                    FIXTURES_SETUP image)
 endif()

@@ -59,6 +59,17 @@ TEST_F(HoldsBinding, WithoutAGuidThePlaceTellsOnTheSameMachineOnly) {
   EXPECT_EQ(HeldBy(2), "");
 }
 
+TEST_F(HoldsBinding, HoldsComeInTheOrderThatPeopleCountDevicesIn) {
+  for (const char* name : {"mlx5_10", "mlx5_2", "mlx5_bond_0"}) {
+    state_.kept.at(Keep(name, {})).name = name;
+  }
+  std::vector<std::string> ids;
+  for (const HoldsSnapshot::Item& item : state_.InForce(clock_.wall())) {
+    ids.push_back(item.hold->id);
+  }
+  EXPECT_EQ(ids, (std::vector<std::string>{"mlx5_2", "mlx5_10", "mlx5_bond_0"}));
+}
+
 TEST_F(HoldsBinding, WithoutAMachineIdThePlaceHasToDo) {
   Keep("h1", {"", kP1}, "");
   Keep("h2", {"", kP2});

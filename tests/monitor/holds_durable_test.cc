@@ -257,6 +257,18 @@ TEST_F(HoldsDurable, AHoldOutlivesAReboot) {
   EXPECT_EQ(HoldId(), hold.id);
 }
 
+TEST_F(HoldsDurable, OnlyWhatHasNotRunOutMeanwhileIsSaidToBeInForceAgain) {
+  Hold hold;
+  Pause(&hold, clock_.wall() + hours(1));
+  for (const bool over : {false, true}) {
+    testing::LogCapture capture;
+    Start();
+    EXPECT_THAT(capture.Records(),
+                Contains(HasSubstr("hold is in force again")).Times(over ? 0 : 1));
+    clock_.Advance(hours(1));
+  }
+}
+
 TEST_F(HoldsDurable, AnOrphanIsDroppedByHandOrAfterThirtyDays) {
   Hold hold;
   Pause(&hold);

@@ -92,7 +92,7 @@ class TransitionTest : public ::testing::Test {
 TEST_F(TransitionTest, ADeviceThatIsFoundAndOpened) {
   EXPECT_THAT(Told(),
               ElementsAre("device discovery:  > opening (found)", "device status: opening > open",
-                          "link/1 tick:  > active (seen for the first time)"));
+                          "link/1 tick:  > active (first seen since nicmon started)"));
   Tick();
   EXPECT_THAT(Told(), IsEmpty()) << "nothing happened";
 }

@@ -250,6 +250,22 @@ TEST_F(ViewTest, HeldPortsOfDevicesThatAreNotThereYetAreCounted) {
   EXPECT_EQ(counted(), std::pair(0U, 0U)) << "another card sits in its place";
 }
 
+TEST_F(ViewTest, DevicesComeInTheOrderThatPeopleCountIn) {
+  ViewInput input;
+  for (const char* name : {"mlx5_10", "rocep3s0f0", "mlx5_2", "mlx5_bond_0", "mlx5_0"}) {
+    auto device = std::make_shared<DeviceSnapshot>(device_);
+    device->name = name;
+    input.devices.push_back({device, heartbeat_});
+  }
+  input.holds = holds_.snapshot();
+  std::vector<std::string> names;
+  for (const DeviceView& device : BuildView(options_, input).devices) {
+    names.push_back(device.data->name);
+  }
+  EXPECT_EQ(names,
+            (std::vector<std::string>{"mlx5_0", "mlx5_2", "mlx5_10", "mlx5_bond_0", "rocep3s0f0"}));
+}
+
 TEST_F(ViewTest, StatsAgeIsThatOfTheLastCompleteRoundAtTheTimeOfReading) {
   EXPECT_EQ(View().devices[0].ports[0].stats_age, std::nullopt);
   StatsRound round;
