@@ -106,16 +106,12 @@ void ConnectionTable::Stop() {
   removed_.notify_all();
 }
 
-bool ConnectionTable::WaitEmpty(Duration timeout) {
-  std::unique_lock lock(mutex_);
-  if (removed_.wait_for(lock, timeout, [&] { return entries_.empty(); })) {
-    return true;
-  }
+void ConnectionTable::ShutAll() {
+  const std::lock_guard lock(mutex_);
   for (auto& [id, entry] : entries_) {
     entry.shut = true;
     ::shutdown(entry.fd, SHUT_RDWR);
   }
-  return false;
 }
 
 bool ConnectionTable::stopping() const {

@@ -47,8 +47,8 @@ class ConnectionTable {
 
   /// Ends reading on every connection at once, and writing too where no reply is being made.
   void Stop();
-  /// Whether all connections were gone within `timeout`; the rest is shut down for good.
-  bool WaitEmpty(Duration timeout);
+  /// Ends what Stop() left, replies that are being made too.
+  void ShutAll();
   bool stopping() const;
 
  private:

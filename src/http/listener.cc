@@ -87,6 +87,14 @@ void Listener::Stop() {
   shared_.table.Stop();
 }
 
+bool Listener::WaitEmpty(Duration timeout) {
+  if (threads_.WaitForAll(timeout)) {
+    return true;
+  }
+  shared_.table.ShutAll();
+  return false;
+}
+
 void Listener::Run() {
   std::array<pollfd, 2> entries = {pollfd{fd_, POLLIN, 0}, pollfd{stop_.fd(), POLLIN, 0}};
   while (::poll(entries.data(), entries.size(), -1) >= 0 || errno == EINTR) {
@@ -135,10 +143,10 @@ void Listener::Serve(UniqueFd fd, const Peer& peer, uint64_t id) {
   // Made before the thread, so that whatever fails takes the entry out of the table.
   auto connection = std::make_shared<Connection>(std::move(fd), peer, id, shared_);
   try {
-    std::thread([self = shared_from_this(), connection]() mutable {
+    threads_.Start([self = shared_from_this(), connection]() mutable {
       connection->Serve();
       connection.reset();  // before `self`, which owns what it refers to
-    }).detach();
+    });
   } catch (const std::system_error& error) {
     shared_.stats->Rejected("connection_limit");
     log::Warning("no thread for a connection", {{"error", error.what()}});

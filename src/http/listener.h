@@ -5,6 +5,7 @@
 
 #include "http/connection.h"
 #include "http/connection_table.h"
+#include "nicmon/base/detached_threads.h"
 #include "nicmon/base/epoll.h"
 
 namespace nicmon::http {
@@ -22,8 +23,9 @@ class Listener : public std::enable_shared_from_this<Listener> {
   void Start();
   /// Ends accepting (the thread is joined) and shuts the connections down.
   void Stop();
-  /// Whether all connections were gone within `timeout`.
-  bool WaitEmpty(Duration timeout) { return shared_.table.WaitEmpty(timeout); }
+  /// Whether all connections, with their threads, were gone within `timeout`; the rest is shut down
+  /// for good.
+  bool WaitEmpty(Duration timeout);
   /// As ConnectionTable's.
   void EndOthers(uint64_t except) { shared_.table.EndOthers(except); }
 
@@ -37,6 +39,7 @@ class Listener : public std::enable_shared_from_this<Listener> {
   ConnectionShared shared_;
   Waker stop_;
   std::thread thread_;
+  DetachedThreads threads_;
 };
 
 }  // namespace nicmon::http

@@ -8,8 +8,8 @@
 #include <thread>
 #include <utility>
 
-#include "countdown.h"
 #include "discovery.h"
+#include "nicmon/base/detached_threads.h"
 #include "nicmon/base/log.h"
 #include "nicmon/monitor/device_monitor.h"
 #include "nicmon/monitor/roster.h"
@@ -36,12 +36,10 @@ class NodeMonitor::Impl {
         note_(std::make_shared<const std::string>()) {}
 
   static void RunDiscovery(const std::shared_ptr<Impl>& self) {
-    self->threads_.Add();
-    std::thread([self] {
+    self->threads_.Start([self] {
       while (self->Pass(self)) {
       }
-      self->threads_.Done();
-    }).detach();
+    });
   }
 
   void RequestStop() {
@@ -86,7 +84,7 @@ class NodeMonitor::Impl {
   }
 
   const std::shared_ptr<const MonitorShared>& shared() const { return shared_; }
-  Countdown& threads() { return threads_; }
+  DetachedThreads& threads() { return threads_; }
 
  private:
   /// One discovery pass and the wait after it; false when stopping.
@@ -153,12 +151,8 @@ class NodeMonitor::Impl {
     auto next = std::make_shared<Monitors>(*monitors_.load());
     (*next)[change.id] = monitor;
     monitors_.store(std::move(next));
-    threads_.Add();
-    // Detached: a thread that hangs in the driver is left behind, what it touches is its own.
-    std::thread([self, monitor] {
-      monitor->Run();
-      self->threads_.Done();
-    }).detach();
+    // A thread that hangs in the driver is left behind; what it touches is its own.
+    threads_.Start([self, monitor] { monitor->Run(); });
   }
 
   void RecordGone(const std::string& device) const {
@@ -193,7 +187,7 @@ class NodeMonitor::Impl {
   Published<Monitors> monitors_;
   Published<std::string> note_;
   std::atomic<bool> discovered_{false};
-  Countdown threads_;
+  DetachedThreads threads_;
 };
 
 NodeMonitor::NodeMonitor(std::shared_ptr<const VerbsApi> verbs, SysfsFiles sysfs, Clock clock,
