@@ -188,5 +188,15 @@ TEST_F(Hostile, StopLetsAReplyUnderWayOut) {
   EXPECT_TRUE(server_->Stop(seconds(10)));
 }
 
+TEST_F(Hostile, AReplyThatIsNotMadeInTimeDoesNotKeepTheClientWaiting) {
+  StartWithoutAnswers();
+  RawClient client(admin());
+  SendRequery(client);
+  EXPECT_FALSE(server_->Stop(Duration(0)));
+  EXPECT_TRUE(client.WaitClosed()) << "while it is still being made";
+  AnswerStopping();
+  EXPECT_TRUE(server_->Stop(seconds(10)));
+}
+
 }  // namespace
 }  // namespace nicmon::http
