@@ -53,6 +53,47 @@ class Layering(unittest.TestCase):
             self.assertIn(path + ":2:", output)
 
 
+class Results(unittest.TestCase):
+    def judge(self, cases):
+        with tempfile.NamedTemporaryFile("w", suffix=".xml") as file:
+            file.write("<testsuite>%s</testsuite>" % cases)
+            file.flush()
+            return subprocess.run(
+                [sys.executable, str(HERE / "results.py"), file.name], capture_output=True, text=True
+            )
+
+    def test_each_kind(self):
+        done = self.judge(
+            '<testcase name="a" status="run"><system-out>SKIPPED: not really</system-out></testcase>'
+            '<testcase name="b" status="fail"><failure message=""/>'
+            "<system-out>[ RUN      ] b\nx.cc:5:\tFailure\n\n[  FAILED  ] b\n</system-out></testcase>"
+            '<testcase name="c" status="notrun"><skipped message="SKIP_RETURN_CODE=77"/>'
+            "<system-out>building\nSKIPPED: no qemu\n</system-out></testcase>"
+            '<testcase name="d" status="notrun"><skipped message="Unable to find executable"/></testcase>'
+            '<testcase name="e" status="disabled"><system-out>Disabled</system-out></testcase>'
+        )
+        self.assertEqual(
+            done.stdout.splitlines(),
+            [
+                "passed\t1",
+                "failed\tb",
+                "output\tx.cc:5: Failure",
+                "skipped\tc\tno qemu",
+                "failed\td",
+                "skipped\te\tdisabled",
+            ],
+        )
+
+    def test_long_output_keeps_its_end(self):
+        lines = "\n".join(map(str, range(1000)))
+        done = self.judge('<testcase name="a" status="fail"><system-out>%s</system-out></testcase>' % lines)
+        self.assertEqual(done.stdout.splitlines()[-1], "output\t999")
+        self.assertLess(len(done.stdout.splitlines()), 40)
+
+    def test_a_broken_file_is_an_error(self):
+        self.assertNotEqual(self.judge("<testcase").returncode, 0)
+
+
 class Others(unittest.TestCase):
     def test_paths(self):
         place = "/home" + "/someone/nicmon"
