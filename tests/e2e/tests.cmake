@@ -20,5 +20,5 @@ if(Python3_FOUND)
   add_test(NAME e2e.history COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/e2e/history.py
                                     $<TARGET_FILE:nicmon>)
   set_tests_properties(e2e.golden e2e.counters e2e.node_exporter e2e.docs e2e.stream e2e.history
-                       e2e.hostile PROPERTIES TIMEOUT 120 LABELS e2e SKIP_RETURN_CODE 77)
+                       e2e.hostile PROPERTIES TIMEOUT 300 LABELS e2e SKIP_RETURN_CODE 77)
 endif()
