@@ -14,7 +14,7 @@ namespace nicmon {
 /// The whole monitor with its threads over three simulated devices, in real time at a fast tick.
 class NodeMonitorTest : public ::testing::Test {
  protected:
-  NodeMonitorTest() { view_options_.tick = options_.tick = std::chrono::milliseconds(100); }
+  NodeMonitorTest() { options_.tick = std::chrono::milliseconds(100); }
   ~NodeMonitorTest() override {
     sim_.EndHangs();
     if (monitor_) {
@@ -25,6 +25,7 @@ class NodeMonitorTest : public ::testing::Test {
   }
 
   void Start() {
+    view_options_.tick = options_.tick;
     options_.discovery_interval = std::chrono::milliseconds(50);
     monitor_ =
         std::make_unique<NodeMonitor>(sim_.verbs(), sim_.sysfs(), Clock::Real(), options_, holds_);
