@@ -16,6 +16,8 @@ namespace nicmon {
 namespace {
 
 constexpr auto kTrimInterval = std::chrono::hours(1);
+/// How long who reads waits for what was recorded before; a disk that is slower shows what it has.
+constexpr auto kSettleTime = std::chrono::seconds(1);
 /// More wait for their turn; so many threads a disk that hangs can keep.
 constexpr size_t kReadsAtOnce = 4;
 
@@ -50,12 +52,18 @@ class Journal::Impl {
         return;
       }
       queue_.push_back(std::move(event));
+      ++taken_;
     }
     wake_.notify_one();
   }
 
   /// Of the thread that has the page: the disk may hang.
   void Query(const EventQuery& query, EventPage* page) {
+    {
+      std::unique_lock lock(mutex_);
+      settle_.wait_for(lock, kSettleTime,
+                       [&, taken = taken_] { return settled_ >= taken || !writing_; });
+    }
     *page = store_->Query(query);
     if (page->failed) {
       // The thread that owns the file finds out why.
@@ -120,6 +128,7 @@ class Journal::Impl {
   void Hand(std::vector<Transition> batch) {
     const size_t taken = std::min(batch.size(), room_ - std::min(room_, unwritten_.size()));
     dropped_.fetch_add(batch.size() - taken, std::memory_order_relaxed);
+    Settle(batch.size() - taken);
     std::move(batch.begin(), batch.begin() + static_cast<ptrdiff_t>(taken),
               std::back_inserter(unwritten_));
     write_.notify_one();
@@ -152,12 +161,21 @@ class Journal::Impl {
     std::lock_guard lock(mutex_);
     writing_ = false;
     ended_.notify_all();
+    settle_.notify_all();
   }
 
   void Append(const std::vector<Transition>& batch) {
     if (!store_->Append(batch)) {
       dropped_.fetch_add(batch.size(), std::memory_order_relaxed);
     }
+    std::lock_guard lock(mutex_);
+    Settle(batch.size());
+  }
+
+  /// Under the mutex.
+  void Settle(size_t records) {
+    settled_ += records;
+    settle_.notify_all();
   }
 
   const size_t room_;  // of each of the two queues
@@ -165,9 +183,11 @@ class Journal::Impl {
   uint64_t next_seq_;  // the thread's that tells
   std::atomic<uint64_t> dropped_{0};
   std::mutex mutex_;  // guards all below
-  std::condition_variable wake_, write_, ended_;
+  std::condition_variable wake_, write_, settle_, ended_;
   std::vector<Transition> queue_;      // not told yet
   std::vector<Transition> unwritten_;  // told
+  uint64_t taken_ = 0;                 // records that were queued
+  uint64_t settled_ = 0;               // those of them that were written, or left out
   bool check_ = false;
   bool stopping_ = false;
   bool telling_ = false, writing_ = false;  // the threads run

@@ -52,6 +52,17 @@ TEST_P(AnyJournal, GivesBackAllThatItWasTold) {
   EXPECT_EQ(audit[0].replaced, "h0 by bob");
 }
 
+TEST_P(AnyJournal, AQueryHasAllThatWasRecordedBeforeIt) {
+  Start();
+  for (uint64_t i = 1; i <= 100; ++i) {
+    TellMany(1);
+    const auto events = journal_->Query({}).events;
+    ASSERT_EQ(events.size(), i);
+    EXPECT_EQ(events[0].seq, i);
+  }
+  Stop();
+}
+
 TEST_P(AnyJournal, PagesFollowTheCursorWithoutGapOrRepetition) {
   Start();
   TellMany(7);

@@ -45,7 +45,8 @@ class Journal {
   /// Takes records for as long as anybody has it, also after the journal has stopped (which drops
   /// them).
   RecordTransition recorder() const;
-  /// Any thread; reads through a connection of its own. Fails when the disk does not answer.
+  /// Any thread; reads through a connection of its own. Has every record taken before the call,
+  /// unless writing it takes longer than a second. Fails when the disk does not answer.
   EventPage Query(const EventQuery& query) const;
   /// Records left out: no room in the queue, or not writable.
   uint64_t dropped() const;
