@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "app/child.h"
+#include "testing/stopwatch.h"
 
 namespace nicmon {
 
@@ -51,10 +52,10 @@ inline std::string ProcFile(pid_t pid, const std::string& name) {
 
 /// Exit 0 within two seconds after SIGTERM.
 inline void ExpectStops(testing::Child& child, int signal = SIGTERM) {
-  const auto began = std::chrono::steady_clock::now();
+  const testing::Stopwatch stopwatch;
   child.Signal(signal);
   EXPECT_EQ(child.Wait(kLong), 0) << child.OutputSoFar();
-  EXPECT_LT(std::chrono::steady_clock::now() - began, kStopLimit);
+  EXPECT_LT(stopwatch.Elapsed(), kStopLimit);
 }
 
 }  // namespace nicmon
