@@ -66,6 +66,7 @@ TEST_F(ProberTest, NothingOfAClosedDeviceIsOpened) {
 TEST_F(ProberTest, OneThatHangsIsTheOnlyOneAndGivesBackInTheEnd) {
   Hang("create_qp");
   EXPECT_EQ(monitor_->Probe(1, milliseconds(20)).code, Code::kTimedOut);
+  ASSERT_TRUE(sim_.AwaitHanging(1, seconds(30)));
   EXPECT_TRUE(monitor_->probing());
   EXPECT_EQ(Probe(2).code, Code::kBusy);
   Tick();

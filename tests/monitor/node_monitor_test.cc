@@ -19,7 +19,7 @@ using testing::WaitFor;
 TEST_F(NodeMonitorTest, FindsOpensAndWatchesEveryDevice) {
   Start();
   ASSERT_TRUE(WaitFor([&] { return AllServe(3); }));
-  EXPECT_TRUE(View().discovered);
+  EXPECT_TRUE(WaitFor([&] { return View().discovered; }));
   EXPECT_EQ(View().devices[0].data->name, "a");
 }
 
