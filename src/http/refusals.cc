@@ -34,8 +34,8 @@ Reply NotOpen(const DeviceView& device) {
       409, "device_not_open",
       "the device is " + std::string(device.status_name()) + (detail.empty() ? "" : ": " + detail),
       device.data->status == DeviceStatus::kReleased
-          ? "nothing of it is open until POST /api/v1/devices/" + device.data->name +
-                "/reopen (nicmon ctl reopen " + device.data->name + ") or the end of the release"
+          ? "POST /api/v1/devices/" + device.data->name + "/reopen (nicmon ctl reopen " +
+                device.data->name + ") opens it again, as does the end of the release"
           : "there is nothing to ask; " + Look("devices/" + device.data->name) +
                 " has its status and what was tried");
 }

@@ -100,7 +100,7 @@ async function runCommands(page, name, form) {
   const port = line(page, name);
   await port.getByLabel(form, {exact: true}).check();
   const results = [];
-  for (const what of ['Ask the hardware now', 'Take it out of service', 'Put it back']) {
+  for (const what of ['Ask the hardware now', 'Probe its data path', 'Take it out of service', 'Put it back']) {
     await port.getByRole('button', {name: `Copy: ${what}`}).click();
     const command = await page.evaluate(() => navigator.clipboard.readText());
     const program = command.replace(/^nicmon /, `${process.env.NICMON} `);
@@ -126,8 +126,9 @@ test('names and notes are text, and their commands do what they say', async () =
     await port.waitFor();
     await port.locator('button.open').click();
     for (const form of ['nicmon ctl', 'curl on the node']) {
-      const [asked] = await runCommands(page, `${name}/1`, form);
+      const [asked, probed] = await runCommands(page, `${name}/1`, form);
       assert.match(asked, /serv/);
+      assert.match(probed, /\bok\b/);
     }
     await node.pause(name, {reason: note, by: note});
     await page.locator('#holds li').filter({hasText: note}).waitFor();

@@ -45,10 +45,12 @@ function portCommands(node, port) {
   const name = quoted(portName(port));
   const commands = form === 'ctl' ? [
     ['Ask the hardware now', ctl(node, 'requery', name)],
+    ['Probe its data path', ctl(node, 'probe', name)],
     ['Take it out of service', ctl(node, 'pause', name, "--reason 'why'", '--ttl 2h', ...(held ? ['--replace'] : []))],
     ['Put it back', ctl(node, 'resume', name)],
   ] : [
     ['Ask the hardware now', curl(node, form, 'POST', `${path}/requery`)],
+    ['Probe its data path', curl(node, form, 'POST', `${path}/probe`)],
     ['Take it out of service', curl(node, form, 'POST', `${path}/pause`,
         ["reason='why'", 'ttl=2h', 'by="$USER"', ...(held ? ['replace=true'] : [])])],
     ['Put it back', curl(node, form, 'POST', `${path}/resume`)],
