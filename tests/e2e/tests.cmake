@@ -21,4 +21,5 @@ if(Python3_FOUND)
                                     $<TARGET_FILE:nicmon>)
   set_tests_properties(e2e.golden e2e.counters e2e.node_exporter e2e.docs e2e.stream e2e.history
                        e2e.hostile PROPERTIES TIMEOUT 300 LABELS e2e SKIP_RETURN_CODE 77)
+  set_tests_properties(e2e.hostile e2e.docs PROPERTIES COST 100)
 endif()
