@@ -128,7 +128,7 @@ class Journal::Impl {
   void Hand(std::vector<Transition> batch) {
     const size_t taken = std::min(batch.size(), room_ - std::min(room_, unwritten_.size()));
     dropped_.fetch_add(batch.size() - taken, std::memory_order_relaxed);
-    Settle(batch.size() - taken);
+    left_out_ += batch.size() - taken;
     std::move(batch.begin(), batch.begin() + static_cast<ptrdiff_t>(taken),
               std::back_inserter(unwritten_));
     write_.notify_one();
@@ -140,12 +140,14 @@ class Journal::Impl {
     bool last = false;
     while (!last) {
       std::vector<Transition> batch;
+      size_t left_out = 0;
       bool check = false;
       {
         std::unique_lock lock(mutex_);
         write_.wait_for(lock, kTrimInterval,
                         [this] { return !unwritten_.empty() || !telling_ || check_; });
         std::swap(batch, unwritten_);
+        left_out = std::exchange(left_out_, 0);
         check = std::exchange(check_, false);
         last = !telling_;  // nothing is handed over after it: this batch is the last
       }
@@ -157,6 +159,7 @@ class Journal::Impl {
       } else if (!last) {
         store_->Trim();
       }
+      Settle(batch.size() + left_out);
     }
     std::lock_guard lock(mutex_);
     writing_ = false;
@@ -168,12 +171,11 @@ class Journal::Impl {
     if (!store_->Append(batch)) {
       dropped_.fetch_add(batch.size(), std::memory_order_relaxed);
     }
-    std::lock_guard lock(mutex_);
-    Settle(batch.size());
   }
 
-  /// Under the mutex.
+  /// In the order they were taken in, so that no later one stands for one that is still to come.
   void Settle(size_t records) {
+    const std::lock_guard lock(mutex_);
     settled_ += records;
     settle_.notify_all();
   }
@@ -186,6 +188,7 @@ class Journal::Impl {
   std::condition_variable wake_, write_, settle_, ended_;
   std::vector<Transition> queue_;      // not told yet
   std::vector<Transition> unwritten_;  // told
+  size_t left_out_ = 0;                // told after those, and no room for them
   uint64_t taken_ = 0;                 // records that were queued
   uint64_t settled_ = 0;               // those of them that were written, or left out
   bool check_ = false;
